@@ -1,0 +1,58 @@
+# silbo: `make run` and `make test` set up everything they need in .venv by themselves.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: $(READY) ## the road scenario: cars move, cameras publish, alerts arrive; compared with the oracle
+	$(BIN)/python examples/road.py
+
+.PHONY: test
+test: $(READY) ## all tests
+	$(BIN)/pytest
+
+.PHONY: lint
+lint: $(READY) ## ruff, mypy strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(READY) ## let ruff format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only .
+
+.PHONY: mutations
+mutations: $(READY) ## break the code on purpose, one way at a time, and see the tests fail
+	$(BIN)/python tests/mutations.py
+
+.PHONY: lock
+lock: ## write constraints.txt anew from the newest versions
+	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/pip install --quiet --editable '.[dev]'
+	$(VENV)/lock/bin/pip freeze --exclude-editable > constraints.txt
+	rm -rf $(VENV)/lock
+
+.PHONY: clean
+clean: ## forget the set-up and everything that was built
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache out
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "silbo needs Python 3.11 or newer; name one: make PYTHON=python3.12 …" >&2; exit 1; }
+	@test -L silbo/context || \
+	  echo "note: this checkout has no symbolic links; silbo runs, but make lint cannot check the types" >&2
+	@$(PYTHON) -c 'import ensurepip' || \
+	  { echo "Python has no venv; install it first: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)

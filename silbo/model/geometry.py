@@ -1,0 +1,126 @@
+"""Geometries as context values: planar, x before y, valid, not empty, at most 4,096 vertices.
+
+shapely does the geometry. It is imported when the first geometry is made, since `import silbo` must
+stay quick. A plain string is never read as a geometry: `geometry(...)` is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from silbo.errors import InvalidGeometry, TooManyVertices
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+MAX_VERTICES = 4_096
+# GEOS reads nested collections by recursion: a hundred thousand of them end the process.
+MAX_NESTING = 32  # parentheses of WKT open at once
+
+GEOJSON_TYPES = frozenset(
+    ["Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon", "GeometryCollection"]
+)
+
+Given: TypeAlias = tuple[str, object]  # ("wkt", text) or ("geojson", object): the form that the log prints
+
+
+class Geometry:
+    """A geometry that passed the door. Equal geometries have equal WKB."""
+
+    __slots__ = ("given", "shape", "wkb")
+
+    def __init__(self, shape: BaseGeometry, given: Given) -> None:
+        self.shape = shape
+        self.given = given
+        self.wkb: bytes = shape.wkb
+
+    @property
+    def wkt(self) -> str:
+        """Well-known text, with every digit."""
+        return str(self.shape.wkt)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Geometry) and self.wkb == other.wkb
+
+    def __hash__(self) -> int:
+        return hash(self.wkb)
+
+    def __repr__(self) -> str:
+        return f"geometry({self.wkt!r})"
+
+
+def geometry(value: object, path: str = "geometry") -> Geometry:
+    """A geometry from WKT, a GeoJSON geometry, or a shapely object."""
+    if isinstance(value, Geometry):
+        return value
+    if isinstance(value, str):
+        return _checked(_from_wkt(value, path), ("wkt", value), path)
+    if isinstance(value, Mapping):
+        return _checked(_from_geojson(value, path), ("geojson", dict(value)), path)
+    if _is_shape(value):
+        return _checked(value, None, path)
+    raise InvalidGeometry(path, f"WKT, a GeoJSON geometry or a shapely object is expected, not {type(value).__name__}.")
+
+
+def looks_like_geometry(value: object) -> bool:
+    """Whether a context value that is no scalar is meant as a geometry."""
+    if isinstance(value, Mapping):
+        return isinstance(value.get("type"), str) and value["type"] in GEOJSON_TYPES
+    return isinstance(value, Geometry) or _is_shape(value)
+
+
+def _is_shape(value: object) -> bool:
+    # who holds a shapely object has imported shapely: no need to import it to find out.
+    shapely = sys.modules.get("shapely")
+    return shapely is not None and isinstance(value, shapely.Geometry)
+
+
+def _from_wkt(text: str, path: str) -> object:
+    import shapely
+
+    if "\0" in text or _nesting(text) > MAX_NESTING:
+        raise InvalidGeometry(path, f"WKT has no NUL and at most {MAX_NESTING} open parentheses. Flatten it.")
+    try:
+        return shapely.from_wkt(text)
+    except (shapely.GEOSException, UnicodeEncodeError) as error:
+        raise InvalidGeometry(path, f"this is no WKT ({error}). Write for example 'POINT (1 2)'.") from None
+
+
+def _nesting(text: str) -> int:
+    signs = [1 if character == "(" else -1 for character in text if character in "()"]
+    return max(itertools.accumulate(signs), default=0)
+
+
+def _from_geojson(value: Mapping[str, object], path: str) -> object:
+    import shapely
+
+    if value.get("type") not in GEOJSON_TYPES:
+        raise InvalidGeometry(path, f"a GeoJSON geometry has a type of {', '.join(sorted(GEOJSON_TYPES))}.")
+    try:
+        return shapely.from_geojson(json.dumps(value, allow_nan=False))
+    except (shapely.GEOSException, ValueError, TypeError, RecursionError) as error:
+        raise InvalidGeometry(path, f"this is no GeoJSON geometry ({error}).") from None
+
+
+def _checked(shape: object, given: Given | None, path: str) -> Geometry:
+    import shapely
+
+    if shape is None or not isinstance(shape, shapely.Geometry) or shape.is_empty:
+        raise InvalidGeometry(path, "an empty geometry has no place. Leave the variable out.")
+    flat = shapely.force_2d(shape)
+    coordinates = shapely.get_coordinates(flat)
+    if len(coordinates) > MAX_VERTICES:
+        raise TooManyVertices(path, len(coordinates), MAX_VERTICES)
+    if not all(map(_is_finite, coordinates.ravel().tolist())):
+        raise InvalidGeometry(path, "NaN and infinity are no coordinates.")
+    if not flat.is_valid:
+        raise InvalidGeometry(path, f"{shapely.is_valid_reason(flat)}. Repair it, for example with shapely.make_valid.")
+    return Geometry(flat, given or ("wkt", flat.wkt))
+
+
+def _is_finite(coordinate: float) -> bool:
+    return abs(coordinate) <= sys.float_info.max

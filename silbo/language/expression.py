@@ -1,0 +1,109 @@
+"""An expression that passed every check: its tree, its text, and its truth for given values.
+
+Filters, context functions and scopes are three classes of it; each knows its language. Reading the
+same text twice gives the same object, so a million subscriptions with one function hold it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+from silbo.errors import FormError, TextTooLong
+from silbo.language.bounds import MAX_TEXT, check_conjunctions, check_nodes, check_text
+from silbo.language.evaluation import Bindings, Evaluate, compiled
+from silbo.language.form import Form
+from silbo.language.languages import Language
+from silbo.language.meaning import Meaning
+from silbo.language.syntax import read
+from silbo.language.text import to_text
+from silbo.language.tokens import tokens
+from silbo.language.tree import Condition, Namespace, names
+
+# as many distinct texts as a busy broker has in use at once; each costs some kilobytes.
+REMEMBERED = 16_384
+
+E = TypeVar("E", bound="Expression")
+
+
+class Expression:
+    """Read by `of`; equal when the language and the trees are equal."""
+
+    __slots__ = ("_evaluate", "_variables", "text", "tree")
+
+    language: ClassVar[Language]
+
+    def __init__(self, tree: Condition, text: str) -> None:
+        self.tree = tree
+        self.text = text
+        self._evaluate: Evaluate | None = None
+        self._variables: Mapping[Namespace, frozenset[str]] | None = None
+
+    @classmethod
+    def of(cls, given: str | Form | Self) -> Self:
+        """The expression that a text or a Python form says, or an `ExpressionError`."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, str):
+            return _remembered(cls, given)
+        if isinstance(given, Form):
+            return cls._of_form(given)
+        raise FormError(
+            f"a {cls.language.title} is text or built from silbo.attr, pub, this, sub, msg; not {type(given).__name__}."
+        )
+
+    @classmethod
+    def _of_form(cls, form: Form) -> Self:
+        """By way of its text: so the two forms cannot differ, and every check stands in one place."""
+        text = to_text(form.condition())
+        if len(text) > MAX_TEXT:
+            raise TextTooLong(text, MAX_TEXT, len(text), len(text), MAX_TEXT)
+        return _remembered(cls, text)
+
+    def truth(self, bindings: Bindings) -> bool | None:
+        """True, False, or None for unknown."""
+        if self._evaluate is None:
+            self._evaluate = compiled(self.tree)
+        return self._evaluate(bindings)
+
+    def variables(self, namespace: Namespace) -> frozenset[str]:
+        """The names that it reads in a namespace; `exists` counts as reading."""
+        if self._variables is None:
+            found: dict[Namespace, set[str]] = {}
+            for name in names(self.tree):
+                found.setdefault(name.namespace, set()).add(name.name)
+            self._variables = {each: frozenset(read) for each, read in found.items()}
+        return self._variables.get(namespace, frozenset())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expression) and self.language == other.language and self.tree == other.tree
+
+    def __hash__(self) -> int:
+        return hash((self.language, self.tree))
+
+    def __str__(self) -> str:
+        """The tree as text, in one spelling; `text` is as it was written."""
+        return to_text(self.tree)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).of, (self.text,)
+
+
+def _remembered(kind: type[E], text: str) -> E:
+    return cast("E", _read(kind, text))  # type: ignore[arg-type]  # a class is hashable
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _read(kind: type[Expression], text: str) -> Expression:
+    check_text(text)
+    lexemes = list(tokens(text))
+    if not kind.language.is_filter:
+        check_nodes(text, lexemes)
+    condition = Meaning(text, kind.language).condition(read(text, lexemes))
+    if kind.language.is_filter:
+        check_conjunctions(text, condition)
+    return kind(condition, text)

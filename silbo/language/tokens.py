@@ -1,0 +1,170 @@
+"""Cut a text into tokens, and stop at once where it is nested too deeply.
+
+Three rules need more than one regular expression: keywords are whole names in any case (`in.x` is a
+name); a minus directly before a number belongs to it where an operand may begin, so `x -5` subtracts
+and `x = -5` does not; and a string's escapes are checked where they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from silbo.errors import ExpressionError, TooDeep
+
+MAX_DEPTH = 32  # parentheses, calls, `not` and unary minus open around a token
+
+KEYWORDS = {
+    "and": "AND",
+    "or": "OR",
+    "not": "NOT",
+    "in": "IN",
+    "exists": "EXISTS",
+    "true": "TRUE",
+    "false": "FALSE",
+    "prefix": "OPERATOR",
+    "suffix": "OPERATOR",
+    "contains": "OPERATOR",
+    "within": "PREDICATE",
+    "intersects": "PREDICATE",
+}
+
+SIGNS = {"+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "(": "LPAR", ")": "RPAR", ",": "_COMMA"}
+
+# after one of these an operator follows; after anything else an operand may begin.
+OPERAND_ENDS = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "RPAR"])
+
+PLAIN_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
+QUOTED_NAME = r"`(?:``|[^`])*`"
+NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![A-Za-z0-9_.])"
+
+TOKEN = re.compile(
+    rf"""[ \t\r\n]*(?:
+      (?P<NAME>{PLAIN_NAME}(?:\.{QUOTED_NAME})?|{QUOTED_NAME})
+    | (?P<NUMBER>{NUMBER})
+    | (?P<OPERATOR>[<>=!&|^%~?@\#$:;]+)
+    | (?P<STRING>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    | (?P<SIGN>[-+*/(),])
+    | (?P<END>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+UNSIGNED = re.compile(NUMBER)
+
+
+class _Token(NamedTuple):
+    type: str
+    text: str
+    start: int
+    end: int
+
+
+class Lexeme(_Token):
+    """A token's type, its text and where it stands."""
+
+    __slots__ = ()
+
+    # lark asks the last token for its place; we place errors by start and end alone.
+    line = column = end_line = end_column = 1
+    start_pos = end_pos = 0
+
+
+def tokens(text: str) -> Iterator[Lexeme]:
+    """The tokens of a text, or an `ExpressionError` at the first place where none begins."""
+    depth = Depth(text)
+    previous = ""
+    position = 0
+    while True:
+        lexeme = _next(text, position, previous)
+        if lexeme.type == "END":
+            return
+        depth.see(lexeme)
+        yield lexeme
+        previous, position = lexeme.type, lexeme.end
+
+
+def _next(text: str, position: int, previous: str) -> Lexeme:
+    found = TOKEN.match(text, position)
+    if found is None or found.lastgroup is None:
+        raise _no_token(text, position)
+    type, start, end = found.lastgroup, found.start(found.lastgroup), found.end()
+    if type == "NAME":
+        type = KEYWORDS.get(text[start:end].lower(), "NAME")
+    elif type == "SIGN":
+        type = SIGNS[text[start]]
+        if type == "MINUS" and previous not in OPERAND_ENDS:
+            type, end = _sign(text, start)
+    return Lexeme(type, text[start:end], start, end)
+
+
+def _sign(text: str, start: int) -> tuple[str, int]:
+    """A minus where an operand may begin: part of the number that follows at once, or an operator."""
+    number = UNSIGNED.match(text, start + 1)
+    return ("NUMBER", number.end()) if number else ("SIGN", start + 1)
+
+
+class Depth:
+    """Counts what is open around each token: parentheses, calls, `not`, unary minus.
+
+    The list of `in` is a parenthesis that adds nothing. A `not` is open to the end of its operand,
+    which is the next `and`, `or`, comma or closing parenthesis; a unary minus to the end of one operand.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._open: list[str] = []
+        self._lists = 0
+        self._previous = ""
+
+    def see(self, token: Lexeme) -> None:
+        """Take the next token into account; raise `TooDeep` if too much is open around it."""
+        # a call's name is followed by its parenthesis: the operand is not over yet.
+        if self._previous in OPERAND_ENDS and token.type != "LPAR":
+            self._close("SIGN")
+        if token.type in ("AND", "OR", "_COMMA", "RPAR"):
+            self._close("NOT")
+        if token.type == "RPAR":
+            self._close_parenthesis()
+        found = len(self._open) - self._lists
+        if found > MAX_DEPTH:
+            raise TooDeep(self._text, token.start, token.end, found, MAX_DEPTH)
+        if token.type == "LPAR":
+            self._open_parenthesis()
+        elif token.type == "SIGN" or (token.type == "NOT" and self._previous not in OPERAND_ENDS):
+            self._open.append(token.type)
+        self._previous = token.type
+
+    def _open_parenthesis(self) -> None:
+        is_list = self._previous == "IN"
+        self._lists += is_list
+        self._open.append("LIST" if is_list else "LPAR")
+
+    def _close_parenthesis(self) -> None:
+        if self._open and self._open.pop() == "LIST":
+            self._lists -= 1
+
+    def _close(self, type: str) -> None:
+        while self._open and self._open[-1] == type:
+            self._open.pop()
+
+
+def _no_token(text: str, position: int) -> ExpressionError:
+    start = position + len(text[position:]) - len(text[position:].lstrip(" \t\r\n"))
+    character = text[start]
+    if character in "\"'`":
+        return ExpressionError(text, start, start + 1, f"this {character} is never closed; close it")
+    if number := re.compile(r"[.0-9][A-Za-z0-9_.]*").match(text, start):
+        return ExpressionError(
+            text,
+            start,
+            number.end(),
+            "this is no number; expected one as in JSON (7, -0.5, 1e6), and a blank behind it",
+        )
+    if character == "\\":
+        return ExpressionError(
+            text, start, start + 1, "a backslash stands only inside a string; expected a quote first"
+        )
+    return ExpressionError(
+        text, start, start + 1, f"{character!r} is not expected here; names of other characters stand in `backticks`"
+    )

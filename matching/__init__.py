@@ -1,0 +1,1 @@
+"""Matching: filters, covering, the oracle, and the index that finds candidates."""

@@ -1,0 +1,59 @@
+"""The one seam of matching: who might match, found fast; who does match is decided elsewhere.
+
+Behind `Candidates` stand the plain index and, with it, every faster one. Each gives a superset of
+the subscriptions that match, and may use the context to narrow it; none decides. `decision` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from silbo.context.function import ContextFunction
+from silbo.matching.filter import Filter
+from silbo.model.notification import Publication
+from silbo.model.values import Context
+
+
+class SubscriptionRow:
+    """A row of the subscription table: who wants what in which situation, and what it wants to see.
+
+    Rows are compared by identity: the same filter of two subscribers is two rows.
+    """
+
+    __slots__ = ("asked", "filter", "function", "id", "include", "name", "sink", "subscriber")
+
+    def __init__(
+        self,
+        subscriber: str,
+        name: str,
+        id: str,
+        filter: Filter,
+        function: ContextFunction | None,
+        include: tuple[str, ...],
+        sink: object,
+    ) -> None:
+        self.subscriber = subscriber  # the session's UUID, the key of its context
+        self.name = name
+        self.id = id
+        self.filter = filter
+        self.function = function
+        self.include = include
+        self.asked = frozenset(include) | (function.variables("pub") if function else frozenset())
+        self.sink = sink  # who takes the notifications; matching never looks at it
+
+
+class Candidates(Protocol):
+    """Finds the subscriptions that might match."""
+
+    def add(self, row: SubscriptionRow) -> None:
+        """Take a new subscription in."""
+
+    def remove(self, row: SubscriptionRow) -> None:
+        """Forget a subscription."""
+
+    def set_context(self, subscriber: str, context: Context) -> None:
+        """Hear of a subscriber's new context; who does not narrow by context ignores it."""
+
+    def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
+        """For each publication a superset of the rows that match it, each row once."""

@@ -1,0 +1,63 @@
+"""The disjunctive normal form of a filter: its conjunctions, one of which must hold, each a row of constraints.
+
+De Morgan's rules and distribution keep SQL's three-valued truth, so a filter is true exactly where all
+constraints of one conjunction are true. Nothing is simplified or reordered, and the bounds that every
+filter passed (64 conjunctions of 64 constraints) are the bounds of the form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, product
+from typing import TypeAlias
+
+from silbo.language.tree import And, Compare, Condition, Exists, In, Name, Not, Or, Pattern, Truth
+
+FilterAtom: TypeAlias = Truth | Compare | Pattern | In | Exists
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """An atom that must be true or, negated, must be false; unknown is neither."""
+
+    atom: FilterAtom
+    negated: bool
+
+    @property
+    def attribute(self) -> str | None:
+        """The attribute that it constrains; `true` and `false` constrain none."""
+        match self.atom:
+            case (
+                Compare(_, Name(_, name), _)
+                | Pattern(_, Name(_, name), _)
+                | In(Name(_, name), _)
+                | Exists(Name(_, name))
+            ):
+                return name
+            case _:
+                return None
+
+
+Conjunction: TypeAlias = tuple[Constraint, ...]
+
+
+def conjunctions(condition: Condition, *, negated: bool = False) -> tuple[Conjunction, ...]:
+    """The conjunctions of a filter's tree, from left to right; they share the constraints that they have in common."""
+    match condition:
+        case Not(operand):
+            return conjunctions(operand, negated=not negated)
+        case And(operands) | Or(operands):
+            parts = [conjunctions(operand, negated=negated) for operand in operands]
+            return _either(parts) if isinstance(condition, And) == negated else _each(parts)
+        case Truth() | Compare() | Pattern() | In() | Exists():
+            return ((Constraint(condition, negated),),)
+        case _:
+            raise AssertionError(f"no filter holds a {type(condition).__name__}")
+
+
+def _either(parts: list[tuple[Conjunction, ...]]) -> tuple[Conjunction, ...]:
+    return tuple(chain.from_iterable(parts))
+
+
+def _each(parts: list[tuple[Conjunction, ...]]) -> tuple[Conjunction, ...]:
+    return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))

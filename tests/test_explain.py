@@ -1,0 +1,82 @@
+"""Why a subscription gets a message or not."""
+
+import pytest
+
+import silbo
+from silbo import errors
+
+
+@pytest.fixture
+def broker():
+    with silbo.Broker() as broker:
+        yield broker
+
+
+@pytest.fixture
+def camera(broker):
+    session = broker.connect("camera")
+    session.advertise("true", offers=["x"])
+    session.set_context(x=15.0, secret=1)
+    return session
+
+
+def test_an_explanation_says_who_gets_what_and_why(broker, camera):
+    car = broker.connect("car")
+    alerts = car.subscribe('msg = "accident" and (severity >= 3 or exists urgent)', context="abs(pub.x - this.x) <= 20")
+    car.set_context(x=112)
+    receipt = camera.publish({"msg": "accident", "severity": 4})
+    explanation = broker.explain(receipt, alerts)
+    assert explanation.gets is False
+    assert explanation.reason == "does not get it: the context function is false"
+    assert str(explanation).splitlines() == [
+        "car/s1 does not get camera#1: the context function is false",
+        "  content filter: true",
+        "    true    all of (and)",
+        '    true      msg = "accident"    [msg is "accident"]',
+        "    true      one of (or)",
+        "    true        severity >= 3    [severity is 4]",
+        "    false       exists urgent    [urgent is absent]",
+        "  context function: false",
+        "    false   abs(pub.x - this.x) <= 20    [pub.x is 15.0, this.x is 112]",
+        "  publisher's scope: none, so it is true",
+    ]
+
+
+def test_a_notification_can_be_explained_for_another_subscription(broker, camera):
+    near, far = broker.connect("near"), broker.connect("far")
+    got = near.subscribe("true")
+    missed = far.subscribe("true", context="this.x = pub.x")
+    camera.publish({"a": 1}, scope="sub.x = 1 or not exists sub.x")
+    notification = got.get(timeout=1)
+    assert broker.explain(notification, got).gets is True
+    explanation = broker.explain(notification, missed)
+    assert explanation.gets is False
+    assert "unknown this.x = pub.x    [this.x is absent, pub.x is 15.0]" in str(explanation)
+    assert broker.explain(notification, ("far", missed.id)).parts == explanation.parts
+
+
+def test_an_explanation_tells_what_is_not_offered(broker, camera):
+    alerts = broker.connect("car").subscribe("true", context="pub.secret = 1")
+    explanation = broker.explain(camera.publish({"a": 1}), alerts)
+    assert "unknown pub.secret = 1    [pub.secret is not offered by the advertisement]" in str(explanation)
+
+
+def test_negations_are_opened_only_around_more_than_an_atom(broker, camera):
+    alerts = broker.connect("car").subscribe("not (a = 1 or b = 1) and c not in (1, 2)")
+    lines = str(broker.explain(camera.publish({"a": 2, "b": 1, "c": 3}), alerts)).splitlines()[2:8]
+    assert [line.strip() for line in lines] == [
+        "false   all of (and)",
+        "false     not",
+        "true        one of (or)",
+        "false         a = 1    [a is 2]",
+        "true          b = 1    [b is 1]",
+        "true      c not in (1, 2)    [c is 3]",
+    ]
+
+
+def test_a_subscription_that_ended_cannot_be_explained(broker, camera):
+    alerts = broker.connect("car").subscribe("true")
+    receipt = camera.publish({"a": 1})
+    alerts.close()
+    with pytest.raises(errors.UnknownId):
+        broker.explain(receipt, alerts)

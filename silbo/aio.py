@@ -1,0 +1,215 @@
+"""The same sessions for asyncio: `session = await silbo.aio.connect("memory://city", "car-1")`.
+
+An `AsyncSession` belongs to the loop it was made in. Verbs that may wait for another (a publish that
+meets a full queue with slow='block') wait in a thread, so the loop goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from silbo.broker.broker import Broker
+from silbo.broker.delivery import BLOCK_TIMEOUT, QUEUE, Slow, Subscription
+from silbo.broker.session import (
+    Advertisement,
+    ArrowTable,
+    FilterLike,
+    FunctionLike,
+    Receipt,
+    ScopeLike,
+    Session,
+)
+from silbo.engines.connect import connect as connect_session
+from silbo.errors import Closed
+from silbo.model.notification import Notification
+from silbo.model.values import ContextValue
+
+__all__ = ["AsyncSession", "AsyncSubscription", "connect"]
+
+
+async def connect(url: str | Broker = "memory://", name: str | None = None) -> AsyncSession:
+    """A session of the engine that the URL names, or of a broker at hand."""
+    session = url.connect(name) if isinstance(url, Broker) else connect_session(url, name)
+    return AsyncSession(session)
+
+
+class AsyncSubscription:
+    """What `subscribe` gives: `await get()`, `async for`, `poll`, `drain`, `await close()`."""
+
+    def __init__(self, session: AsyncSession, subscription: Subscription) -> None:
+        self._session = session
+        self._subscription = subscription
+        self._loop = asyncio.get_running_loop()
+        self._arrived = asyncio.Event()
+        subscription.on_arrival(self._notice)
+
+    @property
+    def id(self) -> str:
+        """Its id in the session."""
+        return self._subscription.id
+
+    @property
+    def dropped(self) -> int:
+        """How many notifications were dropped because the queue was full."""
+        return self._subscription.dropped
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more notifications will come."""
+        return self._subscription.closed
+
+    async def get(self, timeout: float | None = None) -> Notification:
+        """The next notification; `TimeoutError` after `timeout` seconds, `Closed` or `SlowSubscriber` at the end."""
+        async with asyncio.timeout(timeout):
+            while True:
+                self._arrived.clear()
+                try:
+                    return self._subscription.get(timeout=0)
+                except TimeoutError:
+                    await self._arrived.wait()
+
+    def poll(self) -> Notification | None:
+        """The next notification if one is queued, else None."""
+        return self._subscription.poll()
+
+    def drain(self) -> list[Notification]:
+        """Everything queued."""
+        return self._subscription.drain()
+
+    async def __aiter__(self) -> AsyncIterator[Notification]:
+        while True:
+            try:
+                notification = await self.get()
+            except Closed:
+                return
+            yield notification
+
+    async def close(self) -> None:
+        """End the subscription; what is queued can still be read."""
+        self._subscription.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.closed:
+            await self.close()
+
+    def _notice(self) -> None:
+        """Called by the publisher's thread: wake the loop, unless it is over."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._arrived.set)
+
+
+class AsyncSession:
+    """A `Session` whose verbs are awaited. Made by `silbo.aio.connect`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        # one publish at a time, so that the order of the calls is the order of the sequence
+        self._publishing = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """The label it was connected with."""
+        return self._session.name
+
+    @property
+    def uuid(self) -> str:
+        """Its identity, made by the broker."""
+        return self._session.uuid
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._session.closed
+
+    @property
+    def context(self) -> dict[str, ContextValue]:
+        """Its context as it is now."""
+        return self._session.context
+
+    async def set_context(self, mapping: Mapping[str, Any] | None = None, /, **values: Any) -> None:
+        """As `Session.set_context`."""
+        self._session.set_context(mapping, **values)
+
+    setContext = set_context  # noqa: N815  # the paper's spelling
+
+    async def advertise(
+        self,
+        filter: FilterLike,
+        *,
+        offers: Iterable[str] | None = None,
+        reads: Iterable[str] | None = None,
+        id: str | None = None,
+    ) -> Advertisement:
+        """As `Session.advertise`."""
+        return self._session.advertise(filter, offers=offers, reads=reads, id=id)
+
+    async def unadvertise(self, advertisement: Advertisement | str) -> None:
+        """As `Session.unadvertise`."""
+        self._session.unadvertise(advertisement)
+
+    async def publish(
+        self,
+        attributes: Mapping[str, Any],
+        *,
+        scope: ScopeLike | None = None,
+        payload: bytes | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """As `Session.publish`; the loop goes on while it waits for room."""
+        async with self._publishing:
+            return await asyncio.to_thread(
+                self._session.publish, attributes, scope=scope, payload=payload, context=context
+            )
+
+    async def publish_many(
+        self, rows: Iterable[Mapping[str, Any]] | ArrowTable, *, scope: ScopeLike | None = None
+    ) -> list[Receipt]:
+        """As `Session.publish_many`; the loop goes on while it waits for room."""
+        async with self._publishing:
+            return await asyncio.to_thread(self._session.publish_many, rows, scope=scope)
+
+    async def flush(self, timeout: float | None = None) -> None:
+        """As `Session.flush`."""
+        self._session.flush(timeout)
+
+    async def subscribe(
+        self,
+        filter: FilterLike,
+        *,
+        context: FunctionLike | None = None,
+        include: Iterable[str] = (),
+        id: str | None = None,
+        queue: int = QUEUE,
+        slow: Slow = "disconnect",
+        block_timeout: float = BLOCK_TIMEOUT,
+    ) -> AsyncSubscription:
+        """As `Session.subscribe`, without `deliver`: start a task that iterates."""
+        subscription = self._session.subscribe(
+            filter, context=context, include=include, id=id, queue=queue, slow=slow, block_timeout=block_timeout
+        )
+        return AsyncSubscription(self, subscription)
+
+    async def unsubscribe(self, subscription: AsyncSubscription | str) -> None:
+        """As `Session.unsubscribe`."""
+        self._session.unsubscribe(subscription if isinstance(subscription, str) else subscription._subscription)
+
+    async def close(self) -> None:
+        """As `Session.close`."""
+        self._session.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.closed:
+            await self.close()

@@ -1,0 +1,177 @@
+"""The broker in this process: it connects sessions, and shows its tables, figures and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from threading import RLock
+from types import TracebackType
+from typing import Self
+
+from silbo.broker.core import Core
+from silbo.broker.delivery import Subscription
+from silbo.broker.record import Record
+from silbo.broker.session import Receipt, Session
+from silbo.broker.tables import tables
+from silbo.errors import Closed, UnknownId
+from silbo.matching.candidates import Candidates, SubscriptionRow
+from silbo.matching.explanation import Explanation, explain
+from silbo.model.events import Event, Publish
+from silbo.model.notification import Notification, Publication, shown_context
+from silbo.model.values import checked_name
+
+
+class Broker:
+    """A broker of its own; sessions of different brokers do not hear each other.
+
+    `record` keeps every accepted event, in the order of acceptance: a path of a new log file, which
+    `silbo replay` and `silbo explain` read, or a function that takes each event. `index` is what finds
+    candidates.
+    """
+
+    def __init__(
+        self, *, record: str | PathLike[str] | Callable[[Event], object] | None = None, index: Candidates | None = None
+    ) -> None:
+        self._lock = RLock()
+        self._core = Core(index)
+        self._recorder = None if record is None else Record(record)
+        self._sessions: dict[str, Session] = {}
+        self._counts = dict.fromkeys(("published", "notified", "dropped", "slow", "callback_errors"), 0)
+        self._closed = False
+
+    def connect(self, name: str | None = None) -> Session:
+        """A new session; the name is a label, without one the session's UUID serves."""
+        label = None if name is None else checked_name(name, "name")
+        with self._lock:
+            self._check_open()
+            # a log knows sessions by name alone: where two share one, the younger goes by its UUID
+            taken = any(session.name == label for session in self._sessions.values()) if self._recorder else False
+            session = Session(self, self._core.connect(label), unique=not taken)
+            self._sessions[session.uuid] = session
+            return session
+
+    def close(self) -> None:
+        """Close every session, and the record."""
+        with self._lock:
+            self._check_open()
+            self._closed = True
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            with session:
+                pass  # closes it, unless somebody else just did
+        if self._recorder is not None:
+            self._recorder.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._closed:
+            self.close()
+
+    # looking inside
+
+    def explain(self, message: Notification | Receipt, subscription: Subscription | tuple[str, str]) -> Explanation:
+        """Why a subscription gets or does not get a message, clause by clause, with the contexts as they are now.
+
+        The message is a notification or the receipt of its publish; the subscription is a handle, or
+        the names of its session and its own id.
+        """
+        with self._lock:
+            row = self._row(subscription)
+            return explain(message._publication, row, self._core.contexts[row.subscriber])
+
+    def _row(self, subscription: Subscription | tuple[str, str]) -> SubscriptionRow:
+        session, id = (
+            (subscription._session.uuid, subscription.id) if isinstance(subscription, Subscription) else subscription
+        )
+        for peer in self._core.peers.values():
+            if session in (peer.uuid, peer.name) and id in peer.subscriptions:
+                return peer.subscriptions[id]
+        raise UnknownId("subscription", id, [row for peer in self._core.peers.values() for row in peer.subscriptions])
+
+    def tables(self) -> str:
+        """The broker's tables as the paper prints them."""
+        with self._lock:
+            return tables(self._core)
+
+    def stats(self) -> dict[str, int]:
+        """Counts: what is connected now, and what happened since the broker was made."""
+        with self._lock:
+            peers = self._core.peers.values()
+            live = [
+                subscription for session in self._sessions.values() for subscription in session._subscriptions.values()
+            ]
+            return {
+                "sessions": len(peers),
+                "advertisements": sum(len(peer.advertisements) for peer in peers),
+                "subscriptions": sum(len(peer.subscriptions) for peer in peers),
+                "contexts": len(self._core.contexts),
+                "context_writes": self._core.contexts.writes,
+                "queued": sum(map(len, live)),
+                **self._counts,
+            }
+
+    # what sessions need
+
+    def _publish(self, session: Session, publishes: list[Publish], *, own_context: bool) -> list[Receipt]:
+        waiting: dict[Subscription, list[Notification]] = {}
+        receipts = []
+        with self._lock:
+            session._check_open()
+            if own_context:
+                context = self._core.contexts[session.uuid]
+                publishes = [replace(publish, context=context) for publish in publishes]
+            for publish, (publication, rows) in zip(
+                publishes, self._core.publish_many(session._peer, publishes), strict=True
+            ):
+                self._record(session, partial(_renamed, publish))
+                receipts.append(Receipt(publication))
+                self._deliver(publication, rows, waiting)
+            self._counts["published"] += len(receipts)
+            self._wait_for_room(waiting)
+        return receipts
+
+    def _deliver(
+        self, publication: Publication, rows: list[SubscriptionRow], waiting: dict[Subscription, list[Notification]]
+    ) -> None:
+        """Queue a notification for each row; those that must wait for room are put aside in their order."""
+        for row in rows:
+            subscription = row.sink
+            assert isinstance(subscription, Subscription)
+            context = shown_context(publication.offered, row.asked)
+            notification = Notification(publication, row.name, row.id, context)
+            if subscription in waiting or not subscription.offer(notification):
+                waiting.setdefault(subscription, []).append(notification)
+        self._counts["notified"] += len(rows)
+
+    def _wait_for_room(self, waiting: dict[Subscription, list[Notification]]) -> None:
+        """The lock is free while this waits: readers and other publishers go on."""
+        for subscription, notifications in waiting.items():
+            for notification in notifications:
+                subscription.offer_waiting(notification)
+
+    def _record(self, session: Session, event: Callable[[str], Event]) -> None:
+        if self._recorder is not None:
+            self._recorder.write(event(session._log_name))
+
+    def _forget(self, session: Session) -> None:
+        self._core.disconnect(session._peer)
+        del self._sessions[session.uuid]
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Closed("this broker")
+
+
+def _renamed(publish: Publish, session: str) -> Publish:
+    return replace(publish, session=session)

@@ -1,0 +1,308 @@
+"""Sessions as users hold them: the verbs, and the small handles they return.
+
+What a verb does is decided in `core`; here arguments pass the door, expressions are read, and one
+lock makes each call atomic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+
+from silbo.broker.core import Peer
+from silbo.broker.delivery import BLOCK_TIMEOUT, QUEUE, Deliver, Slow, Subscription
+from silbo.broker.dispatch import Dispatcher
+from silbo.context.function import ContextFunction, Scope
+from silbo.errors import Closed, InvalidValue, SilboError
+from silbo.language.form import Form
+from silbo.matching.filter import Filter
+from silbo.model.events import Advertise, Disconnect, Publish, SetContext, Subscribe, Unadvertise, Unsubscribe
+from silbo.model.notification import Publication
+from silbo.model.values import ContextValue, checked_changes, checked_name, checked_names
+
+if TYPE_CHECKING:
+    from silbo.broker.broker import Broker
+
+FilterLike: TypeAlias = str | Form | Filter
+FunctionLike: TypeAlias = str | Form | ContextFunction
+ScopeLike: TypeAlias = str | Form | Scope
+
+
+class ArrowTable(Protocol):
+    """What `publish_many` needs of an Arrow table or record batch."""
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+
+
+class Receipt:
+    """What `publish` gives: the message's place in its session's sequence."""
+
+    __slots__ = ("_publication",)
+
+    def __init__(self, publication: Publication) -> None:
+        self._publication = publication
+
+    @property
+    def sequence(self) -> int:
+        """From 1, rising by one with each accepted publish of the session."""
+        return self._publication.sequence
+
+    def wait(self, timeout: float | None = None) -> Receipt:
+        """Wait until the broker acknowledged it: an embedded broker has done so when publish returns."""
+        del timeout
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Receipt {self._publication.publisher}#{self.sequence}>"
+
+
+class Advertisement:
+    """What `advertise` gives; `close` is `unadvertise`."""
+
+    __slots__ = ("_closed", "_session", "id")
+
+    def __init__(self, session: Session, id: str) -> None:
+        self.id = id
+        self._session = session
+        self._closed = False
+
+    def close(self) -> None:
+        """End the advertisement."""
+        self._session.unadvertise(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not (self._closed or self._session.closed):
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<Advertisement {self._session.name}/{self.id}>"
+
+
+class Session:
+    """One connection to a broker; it may publish and subscribe. Made by `Broker.connect` or `silbo.connect`."""
+
+    def __init__(self, broker: Broker, peer: Peer, *, unique: bool) -> None:
+        self._broker = broker
+        self._peer = peer
+        self._log_name = peer.name if unique else peer.uuid
+        self._lock = broker._lock
+        # held while a publish waits for room, so that the session's next one cannot overtake it
+        self._publishing = Lock()
+        self._dispatcher = Dispatcher(peer.name, self._lock, broker._counts)
+        self._subscriptions: dict[str, Subscription] = {}
+        self._advertisements: dict[str, Advertisement] = {}
+        self._made = 0
+        self._closed = False
+
+    @property
+    def name(self) -> str:
+        """The label it was connected with."""
+        return self._peer.name
+
+    @property
+    def uuid(self) -> str:
+        """Its identity, made by the broker."""
+        return self._peer.uuid
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed, by itself or with its broker."""
+        return self._closed
+
+    @property
+    def context(self) -> dict[str, ContextValue]:
+        """Its context as it is now."""
+        with self._lock:
+            self._check_open()
+            return dict(self._broker._core.contexts[self.uuid])
+
+    # context
+
+    def set_context(self, mapping: Mapping[str, Any] | None = None, /, **values: Any) -> None:
+        """Say what the situation is now: merges, all or nothing; None removes a variable.
+
+        As a subscriber's context it counts from the next publication on; as a publisher's it travels
+        with the next publish.
+        """
+        given = values if mapping is None else {**_mapping(mapping), **values}
+        changes = checked_changes(given, "context")
+        with self._lock:
+            self._check_open()
+            if self._broker._core.set_context(self._peer, changes):
+                self._broker._record(self, lambda name: SetContext(name, changes))
+
+    setContext = set_context  # noqa: N815  # the paper's spelling
+
+    # publishing
+
+    def advertise(
+        self,
+        filter: FilterLike,
+        *,
+        offers: Iterable[str] | None = None,
+        reads: Iterable[str] | None = None,
+        id: str | None = None,
+    ) -> Advertisement:
+        """Say what will be published.
+
+        `offers` names what subscribers may see of this session's context (None: all of it), `reads` the
+        subscriber variables that scopes may use (None: any).
+        """
+        read = Filter.of(filter)
+        shown = None if offers is None else checked_names(offers, "offers")
+        used = None if reads is None else checked_names(reads, "reads")
+        with self._lock:
+            self._check_open()
+            key = self._id(id, "a", self._peer.advertisements)
+            self._broker._core.advertise(self._peer, key, read, shown, used)
+            self._broker._record(self, lambda name: Advertise(name, key, read.text, shown, used))
+            advertisement = self._advertisements[key] = Advertisement(self, key)
+            return advertisement
+
+    def unadvertise(self, advertisement: Advertisement | str) -> None:
+        """End an advertisement, given by its handle or its id."""
+        id = advertisement if isinstance(advertisement, str) else advertisement.id
+        with self._lock:
+            self._check_open()
+            if isinstance(advertisement, Advertisement) and self._advertisements.get(id) is not advertisement:
+                raise Closed(f"advertisement {id!r} of session {self.name!r}")
+            self._broker._core.unadvertise(self._peer, id)
+            self._broker._record(self, lambda name: Unadvertise(name, id))
+            self._advertisements.pop(id)._closed = True
+
+    def publish(
+        self,
+        attributes: Mapping[str, Any],
+        *,
+        scope: ScopeLike | None = None,
+        payload: bytes | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """Publish a message with this session's context as it is now.
+
+        `scope` admits only subscribers whose context makes it true; `payload` is never looked at;
+        `context` takes the place of the session's own for this message (a gateway's, say).
+        """
+        return self._publish([attributes], scope, payload, context, lambda _: "attributes")[0]
+
+    def publish_many(
+        self, rows: Iterable[Mapping[str, Any]] | ArrowTable, *, scope: ScopeLike | None = None
+    ) -> list[Receipt]:
+        """Publish rows of attributes, or the rows of an Arrow table (null: absent), all or none."""
+        if not isinstance(rows, Iterable) or hasattr(rows, "to_pylist"):
+            rows = [{name: value for name, value in row.items() if value is not None} for row in rows.to_pylist()]
+        return self._publish(list(rows), scope, None, None, lambda i: f"rows[{i}]")
+
+    def _publish(
+        self, rows: list[Mapping[str, Any]], scope: ScopeLike | None, payload: bytes | None, context: Any, path: Any
+    ) -> list[Receipt]:
+        read = None if scope is None else Scope.of(scope).text
+        given = {} if context is None else context
+        checked = [Publish.checked(self.name, row, given, read, payload, path(i)) for i, row in enumerate(rows)]
+        with self._publishing:
+            return self._broker._publish(self, checked, own_context=context is None)
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Wait until the broker acknowledged all that was published: at once on an embedded broker."""
+        del timeout
+        with self._lock:
+            self._check_open()
+
+    # subscribing
+
+    def subscribe(
+        self,
+        filter: FilterLike,
+        *,
+        context: FunctionLike | None = None,
+        include: Iterable[str] = (),
+        id: str | None = None,
+        deliver: Deliver | None = None,
+        queue: int = QUEUE,
+        slow: Slow = "disconnect",
+        block_timeout: float = BLOCK_TIMEOUT,
+    ) -> Subscription:
+        """Ask for the messages that the filter selects, while the context function is true.
+
+        `include` names publisher variables to be shown besides those the function reads. With
+        `deliver` each notification is passed to it, else read the subscription. A full queue does what
+        `slow` says: 'disconnect' ends the subscription, 'drop_oldest' drops and counts, 'block' makes
+        the publisher wait up to `block_timeout` seconds and then ends the subscription.
+        """
+        read = Filter.of(filter)
+        function = None if context is None else ContextFunction.of(context)
+        shown = checked_names(include, "include")
+        with self._lock:
+            self._check_open()
+            key = self._id(id, "s", self._peer.subscriptions)
+            subscription = Subscription(self, key, self._lock, deliver, queue, slow, block_timeout)
+            self._broker._core.subscribe(self._peer, key, read, function, shown, subscription)
+            text = None if function is None else function.text
+            self._broker._record(self, lambda name: Subscribe(name, key, read.text, text, shown))
+            self._subscriptions[key] = subscription
+            return subscription
+
+    def unsubscribe(self, subscription: Subscription | str) -> None:
+        """End a subscription, given by its handle or its id."""
+        id = subscription if isinstance(subscription, str) else subscription.id
+        with self._lock:
+            self._check_open()
+            if isinstance(subscription, Subscription) and self._subscriptions.get(id) is not subscription:
+                raise Closed(f"subscription {id!r} of session {self.name!r}")
+            self._end_subscription(id, Closed(f"subscription {id!r} of session {self.name!r}"))
+
+    def _end_subscription(self, id: str, why: SilboError) -> None:
+        self._broker._core.unsubscribe(self._peer, id)
+        self._broker._record(self, lambda name: Unsubscribe(name, id))
+        self._subscriptions.pop(id).end(why)
+
+    # ending
+
+    def close(self) -> None:
+        """End the session: subscriptions, advertisements and context go; queued notifications stay readable."""
+        with self._lock:
+            self._check_open()
+            self._broker._record(self, Disconnect)
+            self._broker._forget(self)
+            self._closed = True
+            for subscription in self._subscriptions.values():
+                subscription.end(Closed(f"session {self.name!r}"))
+        self._dispatcher.finish()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._closed:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.name} {self.uuid}{' closed' if self._closed else ''}>"
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Closed(f"session {self.name!r}")
+
+    def _id(self, given: str | None, letter: str, active: Mapping[str, object]) -> str:
+        if given is not None:
+            return checked_name(given, "id")
+        while True:
+            self._made += 1
+            if (id := f"{letter}{self._made}") not in active:
+                return id
+
+
+def _mapping(mapping: object) -> Mapping[str, Any]:
+    if not isinstance(mapping, Mapping):
+        raise InvalidValue("context", f"a mapping of names to values is expected, not {type(mapping).__name__}.")
+    return mapping

@@ -1,0 +1,1 @@
+"""Engines by name: sessions by URL, and logs replayed on any of them."""

@@ -1,0 +1,29 @@
+"""Connect by URL: the same session, whichever engine stands behind it."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from silbo.broker.broker import Broker
+from silbo.broker.session import Session
+from silbo.errors import UnknownEngine
+
+URLS = ("memory://", "memory://NAME")
+
+_brokers: dict[str, Broker] = {}
+_brokers_lock = Lock()
+
+
+def connect(url: str = "memory://", name: str | None = None) -> Session:
+    """A session of the engine that the URL names.
+
+    `memory://NAME` is a broker of this process, one for each NAME (none is a name too), shared by all
+    who connect to it.
+    """
+    scheme, separator, rest = url.partition("://")
+    if scheme != "memory" or not separator:
+        raise UnknownEngine(url, URLS)
+    with _brokers_lock:
+        if rest not in _brokers or _brokers[rest].closed:
+            _brokers[rest] = Broker()
+        return _brokers[rest].connect(name)

@@ -1,0 +1,142 @@
+"""Replay a log on an engine: the same notifications, whichever engine and however the log is cut.
+
+An engine takes a batch of events and gives notifications and refusals. Queues, policies and
+time-outs do not apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeAlias, assert_never, cast
+
+from silbo.broker.fold import Fold
+from silbo.context.function import ContextFunction, Scope
+from silbo.errors import InvalidValue, Refused, SilboError, UnknownEngine
+from silbo.matching.filter import Filter
+from silbo.model.events import (
+    Advertise,
+    Disconnect,
+    Event,
+    Publish,
+    SetContext,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from silbo.model.log import Line, Notified, read_log
+
+Tell: TypeAlias = Callable[[int, SilboError], None]  # of a batch, which event, and why
+
+
+class Engine(Protocol):
+    """A fold: `apply` takes events in their order, and tells those it refuses."""
+
+    def apply(self, events: Sequence[Event], refused: Tell) -> Sequence[Notified]:
+        """The notifications of a batch, in the order of its publishes."""
+
+
+class OracleEngine:
+    """The oracle, fed with events."""
+
+    def __init__(self) -> None:
+        # shapely comes with it: imported only where the oracle is asked
+        from silbo.matching.oracle import Oracle
+
+        self._oracle = Oracle()
+
+    def apply(self, events: Sequence[Event], refused: Tell) -> list[Notified]:
+        """One event after the other."""
+        from silbo.matching import oracle
+
+        notifications: list[Notified] = []
+        for i, event in enumerate(events):
+            try:
+                notifications += self._verb(event)
+            except SilboError as error:
+                refused(i, error)
+            except oracle.Refused as error:
+                refused(i, Refused(str(error)))
+        return notifications
+
+    def _verb(self, event: Event) -> Sequence[Notified]:
+        match event:
+            case Advertise(session, id, filter, offers, reads):
+                self._oracle.advertise(session, id, Filter.of(filter).tree, offers, reads)
+            case Unadvertise(session, id):
+                self._oracle.unadvertise(session, id)
+            case Subscribe(session, id, filter, context, include):
+                function = None if context is None else ContextFunction.of(context).tree
+                self._oracle.subscribe(session, id, Filter.of(filter).tree, function, include)
+            case Unsubscribe(session, id):
+                self._oracle.unsubscribe(session, id)
+            case SetContext(session, values):
+                self._oracle.set_context(session, values)
+            case Publish(session, attributes, sent, scope, payload):
+                admits = None if scope is None else Scope.of(scope).tree
+                return self._oracle.publish(session, attributes, sent, admits, payload)
+            case Disconnect(session):
+                self._oracle.disconnect(session)
+            case _:
+                assert_never(event)
+        return ()
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {"oracle": OracleEngine, "memory": Fold}
+
+
+def engine(name: str) -> Engine:
+    """The engine of this name, empty."""
+    if name not in ENGINES:
+        raise UnknownEngine(name, ENGINES)
+    return ENGINES[name]()
+
+
+def replay(
+    log: str | PathLike[str] | BinaryIO | Iterable[Event],
+    engine: str | Engine = "memory",
+    *,
+    batch: int | None = None,
+    refused: Callable[[int, SilboError], None] | None = None,
+) -> Iterator[Notified]:
+    """The notifications of a log, given as a file or as events, in the order of the output.
+
+    `batch` is how many events the engine gets at a time (None: all at once); `refused` is told the line
+    (from 1) and the reason of each refused event.
+    """
+    if batch is not None and batch < 1:
+        raise InvalidValue("batch", f"at least one event at a time, not {batch}.")
+    fold = _named(engine) if isinstance(engine, str) else engine
+    tell = refused or _nobody
+    lines = _lines(log)
+    while chunk := list(islice(lines, batch)):
+        yield from _apply(fold, chunk, tell)
+
+
+_named = engine
+
+
+def _nobody(_line: int, _error: SilboError) -> None:
+    """A refused event changes nothing, and nobody asked to hear of it."""
+
+
+def _lines(log: str | PathLike[str] | BinaryIO | Iterable[Event]) -> Iterator[Line]:
+    if isinstance(log, str | PathLike):
+        with Path(log).open("rb") as file:
+            yield from read_log(file)
+    elif hasattr(log, "read"):
+        yield from read_log(cast("BinaryIO", log))
+    else:
+        yield from (Line(number, event, None) for number, event in enumerate(log, 1))
+
+
+def _apply(fold: Engine, lines: list[Line], tell: Callable[[int, SilboError], None]) -> Sequence[Notified]:
+    reasons = {line.number: line.error for line in lines if line.error is not None}
+    numbers = [line.number for line in lines if line.event is not None]
+    events = [line.event for line in lines if line.event is not None]
+    notifications = fold.apply(events, lambda i, error: reasons.update({numbers[i]: error}))
+    for number in sorted(reasons):
+        tell(number, reasons[number])
+    return notifications

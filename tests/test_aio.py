@@ -1,0 +1,106 @@
+"""The same sessions for asyncio."""
+
+import asyncio
+import threading
+
+import pytest
+
+import silbo
+from silbo import errors
+
+SOON = 5  # seconds
+
+
+def run(work):
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+async def pair(broker, **options):
+    """A subscription to everything, and a session that may publish."""
+    subscriber = await silbo.aio.connect(broker, "s")
+    publisher = await silbo.aio.connect(broker, "p")
+    await publisher.advertise("true")
+    return await subscriber.subscribe("true", **options), publisher
+
+
+def test_a_session_publishes_and_receives():
+    async def work():
+        async with await silbo.aio.connect("memory://aio", "car") as car:
+            await car.set_context(x=12)
+            async with await car.subscribe('msg = "accident"', context="abs(pub.x - this.x) <= 20") as alerts:
+                await car.advertise("true", offers=["x"])
+                receipt = await car.publish({"msg": "accident"})
+                assert receipt.sequence == 1
+                assert (await alerts.get(timeout=SOON)).context == {"x": 12}
+        assert car.closed
+        assert alerts.closed
+
+    run(work())
+
+
+def test_get_waits_and_gives_up_after_its_timeout():
+    async def work():
+        every, publisher = await pair(silbo.Broker())
+        with pytest.raises(TimeoutError):
+            await every.get(timeout=0.01)
+        waiting = asyncio.create_task(every.get(timeout=SOON))
+        await publisher.publish({"n": 1})
+        return (await waiting)["n"]
+
+    assert run(work()) == 1
+
+
+def test_a_notification_from_another_thread_wakes_the_loop():
+    broker = silbo.Broker()
+    publisher = broker.connect("p")
+    publisher.advertise("true")
+
+    async def work():
+        every, _ = await pair(broker)
+        thread = threading.Thread(target=lambda: publisher.publish({"n": 7}))
+        waiting = asyncio.create_task(every.get(timeout=SOON))
+        thread.start()
+        number = (await waiting)["n"]
+        thread.join()
+        return number
+
+    assert run(work()) == 7
+
+
+def test_iteration_ends_on_close():
+    async def work():
+        every, publisher = await pair(silbo.Broker())
+        reading = asyncio.create_task(collect(every))
+        for number in range(5):
+            await publisher.publish({"n": number})
+        await every.close()
+        return await reading
+
+    assert run(work()) == [0, 1, 2, 3, 4]
+
+
+async def collect(subscription):
+    return [each["n"] async for each in subscription]
+
+
+def test_publishing_to_a_full_queue_does_not_stop_the_loop():
+    async def work():
+        every, publisher = await pair(silbo.Broker(), queue=1, slow="block", block_timeout=SOON)
+        publishing = [asyncio.create_task(publisher.publish({"n": n})) for n in range(10)]
+        got = [(await every.get(timeout=SOON))["n"] for _ in range(10)]
+        await asyncio.gather(*publishing)
+        return got
+
+    assert run(work()) == list(range(10))
+
+
+def test_refusals_are_the_same():
+    async def work():
+        session = await silbo.aio.connect("memory://aio", "x")
+        with pytest.raises(errors.NotAdvertised):
+            await session.publish({"a": 1})
+        await session.close()
+        with pytest.raises(errors.Closed):
+            await session.set_context(x=1)
+
+    run(work())

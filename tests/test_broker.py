@@ -1,0 +1,451 @@
+"""The embedded broker: who gets what, and what is refused."""
+
+import pyarrow as pa
+import pytest
+
+import silbo
+from silbo import errors
+
+
+@pytest.fixture
+def broker():
+    with silbo.Broker() as broker:
+        yield broker
+
+
+def publisher(broker, filter="true", **options):
+    session = broker.connect("publisher")
+    session.advertise(filter, **options)
+    return session
+
+
+def state(broker):
+    """All that a refusal must leave as it was."""
+    return broker.tables(), broker.stats()
+
+
+# who gets what
+
+
+def test_a_car_gets_the_alerts_near_it_as_it_drives(broker):
+    car, camera = broker.connect("car"), publisher(broker, offers=["x"])
+    alerts = car.subscribe('msg = "accident"', context="abs(pub.x - this.x) <= 20")
+    camera.set_context(x=100)
+    for x in (0, 79, 80, 100, 120, 121):
+        car.set_context(x=x)
+        camera.publish({"msg": "accident", "at": x})
+    assert [alert["at"] for alert in alerts.drain()] == [80, 100, 120]
+
+
+def test_a_car_without_a_context_gets_nothing(broker):
+    alerts = broker.connect("car").subscribe("true", context="abs(pub.x - this.x) <= 20")
+    publisher(broker).publish({"a": 1}, context={"x": 1})
+    assert alerts.poll() is None
+
+
+def test_a_session_receives_its_own_publications(broker):
+    session = publisher(broker)
+    own = session.subscribe("true")
+    session.publish({"a": 1})
+    assert own.get(timeout=1).publisher == "publisher"
+
+
+@pytest.mark.parametrize("filter", ["a = 1 or b = 1", "a = 1 or exists a", "exists a or exists b", "a = 1 or a = 1"])
+def test_two_branches_of_an_or_give_one_notification(broker, filter):
+    both = broker.connect("s").subscribe(filter)
+    publisher(broker).publish({"a": 1, "b": 1})
+    assert len(both.drain()) == 1
+
+
+def test_every_constraint_of_a_filter_counts(broker):
+    alerts = broker.connect("s").subscribe('kind = "accident" and severity >= 3 and not (lane = 2)')
+    session = publisher(broker)
+    for severity, lane in [(2, 1), (3, 2), (3, 1), (5, 3)]:
+        session.publish({"kind": "accident", "severity": severity, "lane": lane})
+    assert [(each["severity"], each["lane"]) for each in alerts.drain()] == [(3, 1), (5, 3)]
+
+
+def test_identical_subscriptions_each_get_their_own(broker):
+    session = broker.connect("s")
+    first, second = session.subscribe("a = 1"), session.subscribe("a = 1")
+    publisher(broker).publish({"a": 1})
+    assert len(first.drain()) == len(second.drain()) == 1
+
+
+def test_sequences_rise_by_one_per_accepted_publish(broker):
+    session = publisher(broker, "exists a")
+    all_of_it = broker.connect("s").subscribe("true")
+    assert session.publish({"a": 1}).sequence == 1
+    with pytest.raises(errors.NotAdvertised):
+        session.publish({"b": 1})
+    with pytest.raises(errors.InvalidValue):
+        session.publish({"a": float("nan")})
+    assert session.publish({"a": 2}).wait().sequence == 2
+    assert [each.sequence for each in all_of_it.drain()] == [1, 2]
+
+
+def test_a_notification_carries_what_the_function_and_include_name_of_what_is_offered(broker):
+    session = publisher(broker, offers=["x", "y", "z", "e"])
+    alerts = broker.connect("s").subscribe("true", context="pub.x = 1 and not exists pub.gone", include=["y", "hidden"])
+    session.publish({"a": 1}, context={"x": 1, "y": 2, "z": 3, "hidden": 4, "e": 5}, payload=b"\0bytes")
+    notification = alerts.get(timeout=1)
+    assert notification.context == {"x": 1, "y": 2}
+    assert notification.attributes == {"a": 1}
+    assert notification.payload == b"\0bytes"
+    assert (notification.publisher, notification.subscriber, notification.subscription) == ("publisher", "s", alerts.id)
+    assert notification.publisher_uuid == session.uuid
+
+
+def test_exists_counts_as_naming(broker):
+    alerts = broker.connect("s").subscribe("true", context="exists pub.x")
+    publisher(broker).publish({"a": 1}, context={"x": 1, "y": 2})
+    assert alerts.get(timeout=1).context == {"x": 1}
+
+
+def test_an_empty_payload_is_a_payload(broker):
+    every = broker.connect("s").subscribe("true")
+    session = publisher(broker)
+    session.publish({"a": 1}, payload=b"")
+    session.publish({"a": 1})
+    assert [each.payload for each in every.drain()] == [b"", None]
+
+
+def test_what_is_not_offered_is_absent_for_the_function(broker):
+    alerts = broker.connect("s").subscribe("true", context="pub.x = 1 or not exists pub.y")
+    publisher(broker, offers=["x"]).publish({"a": 1}, context={"x": 2, "y": 1})
+    assert len(alerts.drain()) == 1
+
+
+def test_offers_and_reads_of_all_advertisements_that_contain_the_message_are_united(broker):
+    session = broker.connect("p")
+    session.advertise("a = 1", offers=["x"], reads=["role"])
+    session.advertise("b = 1", offers=["y"], reads=["ward"])
+    session.advertise("c = 1", offers=None, reads=None)
+    seen = broker.connect("s").subscribe("true", include=["x", "y", "z"])
+    context = {"x": 1, "y": 2, "z": 3}
+    session.publish({"a": 1}, context=context)
+    session.publish({"a": 1, "b": 1}, context=context, scope="not exists sub.role and not exists sub.ward")
+    session.publish({"a": 1, "c": 1}, context=context, scope="not exists sub.anything")
+    assert [sorted(each.context) for each in seen.drain()] == [["x"], ["x", "y"], ["x", "y", "z"]]
+    with pytest.raises(errors.ScopeBeyondReads, match=r"sub\.ward"):
+        session.publish({"a": 1}, scope="sub.role = 1 and sub.ward = 1")
+
+
+def test_a_scope_admits_by_the_subscribers_context_and_the_whole_context_sent(broker):
+    doctor, guest, nobody = (broker.connect(name) for name in ("doctor", "guest", "nobody"))
+    doctor.set_context(role="doctor", ward=3)
+    guest.set_context(role="guest", ward=3)
+    inboxes = [session.subscribe("true") for session in (doctor, guest, nobody)]
+    session = publisher(broker, offers=[])
+    session.set_context(ward=3)
+    session.publish({"n": 1}, scope='not (sub.role = "guest")')
+    session.publish({"n": 2}, scope="sub.ward = this.ward")
+    session.publish({"n": 3}, scope="msg.n = 3")
+    assert [[each["n"] for each in inbox.drain()] for inbox in inboxes] == [[1, 2, 3], [2, 3], [3]]
+
+
+def test_a_scope_applies_to_the_publishers_own_subscriptions(broker):
+    session = publisher(broker)
+    own = session.subscribe("true")
+    session.publish({"a": 1}, scope="sub.x = 1")
+    session.set_context(x=1)
+    session.publish({"a": 2}, scope="sub.x = 1")
+    assert [each["a"] for each in own.drain()] == [2]
+
+
+def test_the_context_of_the_moment_of_publishing_counts(broker):
+    subscriber, session = broker.connect("s"), publisher(broker)
+    alerts = subscriber.subscribe("true", context="pub.x = this.x")
+    subscriber.set_context(x=1)
+    session.set_context(x=1)
+    session.publish({"n": 1})
+    session.set_context(x=2)
+    session.publish({"n": 2})
+    subscriber.set_context(x=2)
+    session.publish({"n": 3})
+    assert [each["n"] for each in alerts.drain()] == [1, 3]
+    assert alerts.dropped == 0
+
+
+def test_set_context_takes_a_mapping_and_values_and_the_papers_spelling(broker):
+    session = broker.connect("s")
+    session.set_context({"odd name": 1, "x": 1}, x=2)
+    session.setContext(y=3)
+    session.set_context(x=None)
+    assert session.context == {"odd name": 1, "y": 3}
+
+
+def test_publish_many_publishes_all_rows(broker):
+    every = broker.connect("s").subscribe("true")
+    receipts = publisher(broker).publish_many([{"a": 1}, {"a": 2}])
+    assert [receipt.sequence for receipt in receipts] == [1, 2]
+    assert [each["a"] for each in every.drain()] == [1, 2]
+
+
+def test_publish_many_takes_an_arrow_table_and_null_is_absent(broker):
+    every = broker.connect("s").subscribe("true")
+    table = pa.table({"a": [1, 2], "b": ["x", None], "c": [None, 2.5], "d": [True, False]})
+    publisher(broker).publish_many(table)
+    assert [dict(each.attributes) for each in every.drain()] == [
+        {"a": 1, "b": "x", "d": True},
+        {"a": 2, "c": 2.5, "d": False},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "said"),
+    [
+        ([{"a": 1}, {"a": [1]}], errors.InvalidValue, r"rows\[1\]\.a"),
+        ([{"a": 1}, {"b": 1}], errors.NotAdvertised, "no advertisement"),
+        ([{"a": 1}, 5], errors.InvalidValue, r"rows\[1\]"),
+        (pa.table({"a": [[1]]}), errors.InvalidValue, r"rows\[0\]\.a"),
+    ],
+)
+def test_publish_many_publishes_all_or_none(broker, rows, error, said):
+    session = publisher(broker, "exists a")
+    broker.connect("s").subscribe("true")
+    before = state(broker)
+    with pytest.raises(error, match=said):
+        session.publish_many(rows)
+    assert state(broker) == before
+    assert session.publish({"a": 1}).sequence == 1
+
+
+def test_a_subscriber_cannot_change_the_message_of_another(broker):
+    first, second = (broker.connect(name).subscribe("true") for name in ("a", "b"))
+    attributes = {"a": 1}
+    publisher(broker).publish(attributes)
+    attributes["a"] = 2
+    with pytest.raises(TypeError):
+        first.get(timeout=1).attributes["a"] = 3
+    assert second.get(timeout=1)["a"] == 1
+
+
+# ids, handles, ends
+
+
+def test_an_active_id_again_is_refused_and_the_old_one_stays(broker):
+    session = publisher(broker)
+    old = session.subscribe("a = 1", id="mine")
+    session.advertise("a = 9", id="adv")
+    before = state(broker)
+    with pytest.raises(errors.DuplicateId):
+        session.subscribe("a = 2", id="mine")
+    with pytest.raises(errors.DuplicateId):
+        session.advertise("a = 2", id="adv")
+    assert state(broker) == before
+    session.publish({"a": 1})
+    assert old.get(timeout=1)["a"] == 1
+
+
+def test_ids_are_separate_per_session_and_for_subscriptions_and_advertisements(broker):
+    for name in ("a", "b"):
+        session = broker.connect(name)
+        session.subscribe("true", id="same")
+        session.advertise("true", id="same")
+    assert broker.stats()["subscriptions"] == broker.stats()["advertisements"] == 2
+
+
+def test_an_id_may_be_used_again_after_it_ended(broker):
+    session = publisher(broker)
+    first = session.subscribe("a = 1", id="mine")
+    session.unsubscribe("mine")
+    second = session.subscribe("a = 2", id="mine")
+    session.publish({"a": 1})
+    session.publish({"a": 2})
+    assert first.drain() == []
+    assert [each["a"] for each in second.drain()] == [2]
+    with pytest.raises(errors.Closed):
+        first.close()
+    assert not second.closed
+
+
+def test_unadvertise_ends_publishing(broker):
+    session = broker.connect("p")
+    advertisement = session.advertise("true")
+    session.publish({"a": 1})
+    advertisement.close()
+    with pytest.raises(errors.NotAdvertised, match="advertised: none"):
+        session.publish({"a": 1})
+    with pytest.raises(errors.Closed):
+        advertisement.close()
+
+
+def test_handles_are_context_managers(broker):
+    with broker.connect("p") as session:
+        with session.advertise("true"), session.subscribe("true") as every:
+            session.publish({"a": 1})
+            assert len(every) == 1
+        assert every.closed
+        assert broker.stats()["subscriptions"] == broker.stats()["advertisements"] == 0
+    assert session.closed
+    assert broker.stats()["sessions"] == 0
+
+
+def test_close_takes_subscriptions_advertisements_and_context(broker):
+    session = publisher(broker)
+    session.set_context(x=1)
+    session.subscribe("true")
+    session.close()
+    assert broker.stats()["sessions"] == broker.stats()["contexts"] == broker.stats()["subscriptions"] == 0
+    again = broker.connect("publisher")
+    assert again.context == {}
+    assert again.uuid != session.uuid
+
+
+def test_closing_a_broker_closes_its_sessions():
+    broker = silbo.Broker()
+    session = broker.connect("a")
+    every = session.subscribe("true")
+    broker.close()
+    assert session.closed
+    assert every.closed
+    for call in (broker.close, broker.connect, session.close):
+        with pytest.raises(errors.Closed):
+            call()
+
+
+VERBS = {
+    "advertise": lambda session: session.advertise("true"),
+    "unadvertise": lambda session: session.unadvertise("a"),
+    "subscribe": lambda session: session.subscribe("true"),
+    "unsubscribe": lambda session: session.unsubscribe("s"),
+    "set_context": lambda session: session.set_context(x=1),
+    "publish": lambda session: session.publish({"a": 1}),
+    "publish_many": lambda session: session.publish_many([{"a": 1}]),
+    "flush": lambda session: session.flush(),
+    "context": lambda session: session.context,
+    "close": lambda session: session.close(),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_any_verb_on_a_closed_session_is_refused(broker, verb):
+    session = broker.connect("gone")
+    session.close()
+    before = state(broker)
+    with pytest.raises(errors.Closed, match=r"session 'gone' is closed\. Open a new one"):
+        VERBS[verb](session)
+    assert state(broker) == before
+
+
+REFUSED = {
+    "unknown operator": lambda s: s.subscribe("a >> 1"),
+    "unknown function": lambda s: s.subscribe("true", context="foo(pub.x) = 1"),
+    "wrong namespace": lambda s: s.subscribe("pub.x = 1"),
+    "namespace of a scope": lambda s: s.publish({"a": 1}, scope="pub.x = 1"),
+    "too long": lambda s: s.subscribe("a = 1" + " " * 4_096),
+    "too deep": lambda s: s.subscribe("(" * 33 + "a = 1" + ")" * 33),
+    "too wide": lambda s: s.subscribe(" or ".join(["a = 1"] * 65)),
+    "bad advertisement": lambda s: s.advertise("a = "),
+    "bad offers": lambda s: s.advertise("true", offers="xy"),
+    "bad reads": lambda s: s.advertise("true", reads=[1]),
+    "bad include": lambda s: s.subscribe("true", include=[""]),
+    "bad id": lambda s: s.subscribe("true", id="x" * 256),
+    "bad queue": lambda s: s.subscribe("true", queue=0),
+    "bad policy": lambda s: s.subscribe("true", slow="wait"),
+    "NaN": lambda s: s.publish({"a": float("nan")}),
+    "lone surrogate": lambda s: s.publish({"a": "\udfff"}),
+    "nested": lambda s: s.publish({"a": {"b": 1}}),
+    "no mapping": lambda s: s.publish([1]),
+    "context of a wrong type": lambda s: s.set_context(x=object()),
+    "context that is no mapping": lambda s: s.set_context([1]),
+    "nested context": lambda s: s.set_context(x={"y": 1}),
+    "removal in a publish": lambda s: s.publish({"a": 1}, context={"x": None}),
+    "invalid geometry": lambda s: s.set_context(g={"type": "Point", "coordinates": []}),
+    "too many variables": lambda s: s.set_context({f"v{i}": 1 for i in range(65)}),
+    "payload of text": lambda s: s.publish({"a": 1}, payload="text"),
+    "not advertised": lambda s: s.publish({"b": 1}),
+    "scope beyond reads": lambda s: s.publish({"a": 1}, scope="sub.salary > 1"),
+    "unknown subscription": lambda s: s.unsubscribe("nope"),
+    "unknown advertisement": lambda s: s.unadvertise("nope"),
+    "message too large": lambda s: s.publish({"a": 1}, payload=bytes(2**20)),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_refusal_leaves_the_state_as_it_was(broker, what):
+    session = broker.connect("p")
+    session.advertise("exists a", offers=["x"], reads=["role"])
+    session.set_context(x=1)
+    session.subscribe("true")
+    before = state(broker)
+    with pytest.raises(errors.SilboError) as refused:
+        REFUSED[what](session)
+    assert state(broker) == before
+    assert len(str(refused.value)) > 20
+    assert session.publish({"a": 1}).sequence == 1
+
+
+# by URL
+
+
+def test_a_memory_url_names_a_broker_of_the_process():
+    sessions = [silbo.connect(f"memory://{place}", place) for place in ("here", "here", "there")]
+    inboxes = [session.subscribe("true") for session in sessions[1:]]
+    sessions[0].advertise("true")
+    sessions[0].publish({"n": 1})
+    assert [len(inbox) for inbox in inboxes] == [1, 0]
+    for session in sessions:
+        session.close()
+
+
+def test_an_unknown_url_says_what_there_is():
+    with pytest.raises(errors.UnknownEngine, match="memory://"):
+        silbo.connect("amqp://localhost")
+
+
+def test_names_are_labels(broker):
+    first, second = broker.connect("same"), broker.connect("same")
+    assert first.uuid != second.uuid
+    assert broker.connect().name
+
+
+# the record
+
+
+def test_a_record_is_a_log_of_what_was_accepted(tmp_path):
+    path = tmp_path / "log.jsonl"
+    with silbo.Broker(record=path) as broker:
+        session = publisher(broker, "exists a", offers=["x"])
+        every = session.subscribe("true", include=["x"], id="all")
+        session.set_context(x=1)
+        session.set_context(x=1.0)  # unchanged: no event
+        session.publish({"a": 1}, scope="true", payload=b"p")
+        with pytest.raises(errors.NotAdvertised):
+            session.publish({"b": 1})
+        received = every.drain()
+    assert len(path.read_text().splitlines()) == 5
+    replayed = list(silbo.replay(path, engine="oracle"))
+    assert [(each.sequence, each.context, each.payload) for each in replayed] == [(1, {"x": 1}, b"p")]
+    assert len(received) == 1
+
+
+def test_sessions_of_one_name_are_told_apart_in_a_record():
+    events = []
+    with silbo.Broker(record=events.append) as broker:
+        first, second = broker.connect("same"), broker.connect("same")
+        first.set_context(x=1)
+        second.set_context(x=2)
+    assert events[0].session == "same"
+    assert events[1].session == second.uuid
+
+
+def test_a_record_is_never_written_over(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text("precious")
+    with pytest.raises(errors.InvalidValue, match="Name a new file"):
+        silbo.Broker(record=path)
+    assert path.read_text() == "precious"
+
+
+def test_a_record_that_fails_stops_and_says_so(caplog):
+    def full(event):
+        raise OSError("disk full")
+
+    with silbo.Broker(record=full) as broker:
+        session = publisher(broker)
+        session.publish({"a": 1})
+        assert broker.stats()["published"] == 1
+    assert "the record stopped" in caplog.text
+    assert len(caplog.records) == 1

@@ -1,0 +1,349 @@
+"""Queues, slow subscribers, callbacks and threads."""
+
+import threading
+import time
+
+import pytest
+
+import silbo
+from silbo import errors
+
+SOON = 5  # seconds: what does not happen within them does not happen
+
+
+@pytest.fixture
+def broker():
+    with silbo.Broker() as broker:
+        yield broker
+
+
+@pytest.fixture
+def publisher(broker):
+    session = broker.connect("publisher")
+    session.advertise("true")
+    return session
+
+
+def publish(publisher, *numbers):
+    for number in numbers:
+        publisher.publish({"n": number})
+
+
+def numbers(notifications):
+    return [each["n"] for each in notifications]
+
+
+def in_thread(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+# reading
+
+
+def test_get_waits_for_a_notification(broker, publisher):
+    every = broker.connect("s").subscribe("true")
+    thread = in_thread(lambda: publish(publisher, 7))
+    assert every.get(timeout=SOON)["n"] == 7
+    thread.join(SOON)
+
+
+def test_get_gives_up_after_its_timeout(broker):
+    every = broker.connect("s").subscribe("true")
+    with pytest.raises(TimeoutError, match=r"s/s1 within 0\.01 s"):
+        every.get(timeout=0.01)
+    with pytest.raises(TimeoutError):
+        every.get(timeout=0)
+
+
+def test_poll_and_drain_answer_at_once(broker, publisher):
+    every = broker.connect("s").subscribe("true")
+    assert every.poll() is None
+    assert every.drain() == []
+    publish(publisher, 1, 2, 3)
+    assert every.poll()["n"] == 1
+    assert numbers(every.drain()) == [2, 3]
+
+
+def test_iteration_blocks_and_ends_on_close(broker, publisher):
+    every = broker.connect("s").subscribe("true")
+    got = []
+    thread = in_thread(lambda: got.extend(numbers(every)))
+    publish(publisher, 1, 2, 3)
+    every.close()
+    thread.join(SOON)
+    assert not thread.is_alive()
+    assert got == [1, 2, 3]
+
+
+def test_iteration_ends_when_the_session_or_the_broker_closes():
+    broker = silbo.Broker()
+    first, second = broker.connect("a").subscribe("true"), broker.connect("b").subscribe("true")
+    threads = [in_thread(lambda each=each: list(each)) for each in (first, second)]
+    first._session.close()
+    threads[0].join(SOON)
+    broker.close()
+    threads[1].join(SOON)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_what_was_queued_can_be_read_after_close(broker, publisher):
+    every = broker.connect("s").subscribe("true")
+    publish(publisher, 1, 2)
+    every.close()
+    publish(publisher, 3)
+    assert every.get()["n"] == 1
+    assert numbers(every.drain()) == [2]
+    with pytest.raises(errors.Closed):
+        every.get(timeout=SOON)
+
+
+def test_a_waiting_get_hears_of_the_end(broker):
+    session = broker.connect("s")
+    every = session.subscribe("true")
+    raised = []
+
+    def wait():
+        try:
+            every.get(timeout=SOON)
+        except errors.Closed as error:
+            raised.append(error)
+
+    thread = in_thread(wait)
+    session.close()
+    thread.join(SOON)
+    assert len(raised) == 1
+
+
+# slow subscribers
+
+
+def test_disconnect_ends_the_subscription_and_what_was_queued_is_read_first(broker, publisher, caplog):
+    session = broker.connect("s")
+    slow = session.subscribe("true", queue=3, id="slow")
+    other = session.subscribe("true")
+    publish(publisher, 1, 2, 3, 4, 5)
+    assert slow.closed
+    assert [slow.get()["n"], slow.poll()["n"], slow.drain()[0]["n"]] == [1, 2, 3]
+    for read in (slow.get, slow.poll, slow.drain, lambda: next(slow)):
+        with pytest.raises(errors.SlowSubscriber, match="3 notifications were waiting"):
+            read()
+    assert numbers(other.drain()) == [1, 2, 3, 4, 5]
+    assert broker.stats()["slow"] == 1
+    assert "its queue of 3 was full" in caplog.text
+    assert session.subscribe("true", id="slow").id == "slow"
+
+
+def test_drop_oldest_keeps_the_newest_and_counts(broker, publisher):
+    slow = broker.connect("s").subscribe("true", queue=2, slow="drop_oldest")
+    publish(publisher, 1, 2, 3, 4, 5)
+    assert numbers(slow.drain()) == [4, 5]
+    assert slow.dropped == broker.stats()["dropped"] == 3
+    assert not slow.closed
+
+
+def test_block_makes_the_publisher_wait_for_room(broker, publisher):
+    slow = broker.connect("s").subscribe("true", queue=1, slow="block", block_timeout=SOON)
+    publish(publisher, 1)
+    thread = in_thread(lambda: publish(publisher, 2, 3))
+    assert [slow.get(timeout=SOON)["n"] for _ in range(3)] == [1, 2, 3]
+    thread.join(SOON)
+    assert not thread.is_alive()
+    assert slow.dropped == 0
+
+
+def test_block_gives_up_after_its_timeout_and_says_so(broker, publisher):
+    slow = broker.connect("s").subscribe("true", queue=1, slow="block", block_timeout=0.05)
+    publish(publisher, 1)
+    begin = time.monotonic()
+    publish(publisher, 2)
+    assert time.monotonic() - begin < SOON
+    assert slow.get()["n"] == 1
+    with pytest.raises(errors.SlowSubscriber):
+        slow.get()
+    publish(publisher, 3)  # nobody waits for it any more
+
+
+def test_others_go_on_while_a_publisher_waits(broker, publisher):
+    slow = broker.connect("s").subscribe("n < 100", queue=1, slow="block", block_timeout=SOON)
+    other = broker.connect("o").subscribe("true")
+    publish(publisher, 1)
+    thread = in_thread(lambda: publish(publisher, 2))
+    assert numbers([other.get(timeout=SOON), other.get(timeout=SOON)]) == [1, 2]
+    second = broker.connect("second")
+    second.advertise("true")
+    publish(second, 100)  # while the first one waits for room
+    assert other.get(timeout=SOON)["n"] == 100
+    assert numbers([slow.get(timeout=SOON), slow.get(timeout=SOON)]) == [1, 2]
+    thread.join(SOON)
+
+
+def test_a_publisher_that_waits_keeps_its_order(broker, publisher):
+    slow = broker.connect("s").subscribe("true", queue=1, slow="block", block_timeout=SOON)
+    threads = [in_thread(lambda: publisher.publish_many([{"n": n} for n in range(20)])) for _ in range(4)]
+    got = [slow.get(timeout=SOON).sequence for _ in range(80)]
+    for thread in threads:
+        thread.join(SOON)
+    assert got == list(range(1, 81))
+
+
+def test_closing_a_full_subscription_frees_the_publisher(broker, publisher):
+    slow = broker.connect("s").subscribe("true", queue=1, slow="block", block_timeout=60)
+    publish(publisher, 1)
+    thread = in_thread(lambda: publish(publisher, 2))
+    while publisher._peer.sequence < 2:
+        thread.join(0.001)
+    slow.close()
+    thread.join(SOON)
+    assert not thread.is_alive()
+
+
+# callbacks
+
+
+def called(count):
+    """A callback that keeps what it was called with, and an event set when `count` came."""
+    got, full = [], threading.Event()
+
+    def deliver(notification):
+        got.append(notification)
+        if len(got) >= count:
+            full.set()
+
+    return got, full, deliver
+
+
+def test_a_callback_gets_every_notification_in_order(broker, publisher):
+    got, full, deliver = called(100)
+    broker.connect("s").subscribe("true", deliver=deliver)
+    publish(publisher, *range(100))
+    assert full.wait(SOON)
+    assert numbers(got) == list(range(100))
+
+
+def test_with_a_callback_reading_is_an_error(broker):
+    every = broker.connect("s").subscribe("true", deliver=print)
+    for read in (every.get, every.poll, every.drain, lambda: iter(every), lambda: next(every)):
+        with pytest.raises(errors.Refused, match="delivers to a callback"):
+            read()
+
+
+def test_a_callback_may_call_any_verb(broker, publisher):
+    session = broker.connect("s")
+    session.advertise("echo > 0")
+    done = threading.Event()
+
+    def deliver(notification):
+        session.set_context(last=notification["n"])
+        extra = session.subscribe("true")
+        session.publish({"echo": 1, "n": -1})
+        assert extra.get(timeout=SOON)["n"] == -1
+        session.unsubscribe(extra)
+        session.close()
+        done.set()
+
+    session.subscribe("n >= 0", deliver=deliver)
+    publish(publisher, 1)
+    assert done.wait(SOON)
+    assert session.closed
+
+
+def test_callbacks_of_a_session_run_one_at_a_time_and_outside_any_lock(broker, publisher):
+    running, most, seen = 0, 0, []
+    full = threading.Event()
+
+    def deliver(notification):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        # another thread can take the broker's lock: this callback holds none
+        free = in_thread(broker.stats)
+        free.join(SOON)
+        seen.append((notification.subscription, free.is_alive()))
+        running -= 1
+        if len(seen) == 20:
+            full.set()
+
+    session = broker.connect("s")
+    session.subscribe("true", deliver=deliver, id="a")
+    session.subscribe("true", deliver=deliver, id="b")
+    publish(publisher, *range(10))
+    assert full.wait(SOON)
+    assert most == 1
+    assert not any(blocked for _, blocked in seen)
+    assert sorted(id for id, _ in seen) == ["a"] * 10 + ["b"] * 10
+
+
+def test_a_callback_that_raises_hurts_nobody_and_is_reported(broker, publisher, caplog):
+    _, full, deliver = called(2)
+
+    def raising(notification):
+        deliver(notification)
+        raise RuntimeError(f"no good {notification['n']}")
+
+    broker.connect("s").subscribe("true", deliver=raising)
+    other = broker.connect("o").subscribe("true")
+    publish(publisher, 1, 2)
+    assert full.wait(SOON)
+    assert numbers(other.drain()) == [1, 2]
+    broker.close()
+    assert "no good 1" in caplog.text
+    assert "the callback of s/s1 raised" in caplog.text
+    assert broker.stats()["callback_errors"] == 2
+
+
+def test_close_waits_for_the_callbacks_that_are_due(broker, publisher):
+    got = []
+    session = broker.connect("s")
+    session.subscribe("true", deliver=got.append)
+    publish(publisher, *range(1_000))
+    session.close()
+    assert numbers(got) == list(range(1_000))
+
+
+def test_a_slow_callback_meets_the_policy_of_its_queue(broker, publisher):
+    got, full, deliver = called(3)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hesitating(notification):
+        begun.set()
+        go_on.wait(SOON)
+        deliver(notification)
+
+    slow = broker.connect("s").subscribe("true", deliver=hesitating, queue=2, slow="drop_oldest")
+    publish(publisher, 1)
+    assert begun.wait(SOON)
+    publish(publisher, 2, 3, 4, 5)
+    go_on.set()
+    assert full.wait(SOON)
+    assert numbers(got) == [1, 4, 5]
+    assert slow.dropped == 2
+
+
+# threads
+
+
+def test_every_verb_from_many_threads_leaves_a_consistent_state():
+    broker = silbo.Broker()
+    faults = []
+
+    def work(name):
+        try:
+            for i in range(60):
+                with broker.connect(name) as session:
+                    session.advertise("true")
+                    session.set_context(x=i)
+                    with session.subscribe("n >= 0", context="exists this.x") as every:
+                        session.publish({"n": i})
+                        assert i in numbers(every.drain())
+        except Exception as error:
+            faults.append(error)
+
+    threads = [in_thread(lambda name=f"t{n}": work(name)) for n in range(4)]
+    for thread in threads:
+        thread.join(60)
+    assert not faults
+    stats = broker.stats()
+    assert stats["sessions"] == stats["subscriptions"] == stats["advertisements"] == stats["contexts"] == 0
+    assert stats["published"] == 240

@@ -1,0 +1,144 @@
+"""What is installed: one package, complete, light to import, the same from a wheel as from the checkout."""
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import silbo
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("context", "matching", "streaming", "hw")
+
+project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def python_files():
+    tracked = [
+        path for path in ROOT.rglob("*.py") if not any(part.startswith(".") or part == "build" for part in path.parts)
+    ]
+    return [path for path in tracked if "site-packages" not in path.parts]
+
+
+def test_the_list_of_packages_is_complete():
+    found = {
+        ".".join(Path(folder).relative_to(ROOT).parts)
+        for folder, _, files in os.walk(ROOT / "silbo", followlinks=True)
+        if "__init__.py" in files
+    }
+    assert set(project["tool"]["setuptools"]["packages"]) == found
+
+
+def test_nothing_is_imported_under_a_folders_bare_name():
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path in python_files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in imported(node)
+        if name.partition(".")[0] in FOLDERS
+    ]
+    assert wrong == []
+
+
+def imported(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.level == 0:
+        return [node.module]
+    return []
+
+
+def test_a_top_level_import_fails_the_whole_run(tmp_path):
+    """The check at the end of every run sees a module that came in under a bare name."""
+    test = tmp_path / "test_by_accident.py"
+    test.write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nimport matching\ndef test_nothing(): assert matching\n"
+    )
+    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert "imported as top-level modules: matching" in done.stdout
+    assert done.returncode == 1
+
+
+def test_all_names_are_there_and_sorted():
+    assert sorted(silbo.__all__) == silbo.__all__
+    for name in silbo.__all__:
+        assert getattr(silbo, name) is not None
+
+
+def test_the_version_is_the_projects():
+    assert silbo.__version__ == project["project"]["version"]
+
+
+def test_import_silbo_loads_nothing_heavy():
+    code = "import sys, silbo; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "shapely", "lark", "numba", "pyarrow", "pyspark", "asyncio", "hypothesis"} & set(loaded)
+
+
+def test_the_oracle_is_short_and_imports_only_the_tree():
+    text = (ROOT / "matching" / "oracle.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 300
+    modules = {name.partition(".")[0] for node in ast.walk(ast.parse(text)) for name in imported(node)}
+    assert modules - set(sys.stdlib_module_names) == {"silbo", "shapely"}
+    ours = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("silbo")
+    ]
+    assert [(node.module, [alias.name for alias in node.names]) for node in ours] == [("silbo.language", ["tree"])]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A wheel built from the sdist, as a release is."""
+    out = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT], check=True, capture_output=True
+    )
+    (built,) = out.glob("*.whl")
+    return built
+
+
+def test_the_wheel_installs_nothing_but_silbo(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names} == {"silbo", f"silbo-{silbo.__version__}.dist-info"}
+    for needed in (
+        "silbo/py.typed",
+        "silbo/language/grammar.lark",
+        "silbo/context/table.py",
+        "silbo/matching/oracle.py",
+    ):
+        assert needed in names
+
+
+def test_the_quickstart_runs_with_the_installed_wheel(wheel, tmp_path):
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    constraints = ROOT / "constraints.txt"
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", constraints, wheel],
+        check=True,
+    )
+    done = subprocess.run(
+        [python, ROOT / "examples" / "quickstart.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "camera-7#1 to car-1/s1" in done.stdout
+    where = subprocess.run(
+        [python, "-c", "import silbo.matching.index; print(silbo.matching.index.__file__)"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert str(tmp_path) in where.stdout
+    version = subprocess.run([python.with_name("silbo"), "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout == f"silbo {silbo.__version__}\n"

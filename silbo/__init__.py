@@ -42,7 +42,6 @@ from silbo.errors import (
 )
 from silbo.language import fn
 from silbo.language.form import attr, false, msg, pub, sub, this, true
-from silbo.matching.covering import covers, disjoint
 from silbo.matching.explanation import Explanation
 from silbo.matching.filter import Filter
 from silbo.model.geometry import Geometry, geometry
@@ -50,6 +49,7 @@ from silbo.model.notification import Notification
 
 if TYPE_CHECKING:
     from silbo import aio
+    from silbo.matching.covering import covers, disjoint
 
 __version__ = "0.1.0"
 
@@ -100,7 +100,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`silbo.aio` is loaded when it is first named: asyncio is not needed by everyone."""
+    """Loaded when first named: not everyone needs them, and `import silbo` must stay quick."""
     if name == "aio":
         return import_module("silbo.aio")
+    if name in ("covers", "disjoint"):
+        return getattr(import_module("silbo.matching.covering"), name)
     raise AttributeError(f"module 'silbo' has no attribute {name!r}")

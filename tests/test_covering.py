@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import sys
 
-from hypothesis import settings
-
 from silbo.language.form import attr
 from silbo.matching.covering import covers, disjoint
 from silbo.matching.filter import Filter
@@ -14,14 +12,7 @@ from silbo.matching.normal_form import conjunctions
 
 LARGEST = sys.float_info.max
 HIGHEST = "\U0010ffff"
-ORDER = ("<", "<=", ">", ">=")
-EQUALITY = ("=", "!=")
 PATTERNS = ("prefix", "suffix", "contains")
-
-
-def examples(count: int) -> settings:
-    # the same in every run: some tests count how often an answer came
-    return settings(max_examples=count, derandomize=True, database=None, deadline=None)
 
 
 def literal(value: object) -> str:

@@ -38,10 +38,6 @@ def listed(*values: object) -> str:
     return f"({', '.join(map(literal, values))})"
 
 
-def same(a: str, b: str) -> bool:
-    return covers(a, b) and covers(b, a)
-
-
 # exactness: one constraint on each side, every pair, against every value that could tell two apart
 
 

@@ -57,3 +57,14 @@ def test_the_quickstart_stands_in_the_readme_as_it_runs():
     body = (EXAMPLES / "quickstart.py").read_text(encoding="utf-8").partition('"""\n\n')[2]
     assert body in readme
     assert len([line for line in body.splitlines() if line and not line.startswith("import")]) <= 10
+
+
+def test_the_readme_prints_what_it_says():
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
+    programs = [text for language, text in blocks if language == "python"]
+    done = subprocess.run([sys.executable, "-c", "".join(programs)], capture_output=True, text=True, encoding="utf-8")
+    notification, _, explanation = done.stdout.partition("\n")
+    assert done.stderr == ""
+    assert f"`{notification}`" in readme
+    assert ("", explanation) in blocks

@@ -27,8 +27,8 @@ class Broker:
     """A broker of its own; sessions of different brokers do not hear each other.
 
     `record` keeps every accepted event, in the order of acceptance: a path of a new log file, which
-    `silbo replay` and `silbo explain` read, or a function that takes each event. `index` is what finds
-    candidates.
+    `silbo replay` and `silbo explain` read, or a function that takes each event and calls no verb itself.
+    `index` is what finds candidates.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class Broker:
         self._core = Core(index)
         self._recorder = None if record is None else Record(record)
         self._sessions: dict[str, Session] = {}
+        self._log_names: set[str] = set()
         self._counts = dict.fromkeys(("published", "notified", "dropped", "slow", "callback_errors"), 0)
         self._closed = False
 
@@ -46,9 +47,10 @@ class Broker:
         label = None if name is None else checked_name(name, "name")
         with self._lock:
             self._check_open()
+            peer = self._core.connect(label)
             # a log knows sessions by name alone: where two share one, the younger goes by its UUID
-            taken = any(session.name == label for session in self._sessions.values()) if self._recorder else False
-            session = Session(self, self._core.connect(label), unique=not taken)
+            session = Session(self, peer, peer.uuid if peer.name in self._log_names else peer.name)
+            self._log_names.add(session._log_name)
             self._sessions[session.uuid] = session
             return session
 
@@ -167,6 +169,7 @@ class Broker:
     def _forget(self, session: Session) -> None:
         self._core.disconnect(session._peer)
         del self._sessions[session.uuid]
+        self._log_names.discard(session._log_name)
 
     def _check_open(self) -> None:
         if self._closed:

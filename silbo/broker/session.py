@@ -89,10 +89,10 @@ class Advertisement:
 class Session:
     """One connection to a broker; it may publish and subscribe. Made by `Broker.connect` or `silbo.connect`."""
 
-    def __init__(self, broker: Broker, peer: Peer, *, unique: bool) -> None:
+    def __init__(self, broker: Broker, peer: Peer, log_name: str) -> None:
         self._broker = broker
         self._peer = peer
-        self._log_name = peer.name if unique else peer.uuid
+        self._log_name = log_name
         self._lock = broker._lock
         # held while a publish waits for room, so that the session's next one cannot overtake it
         self._publishing = Lock()

@@ -37,7 +37,11 @@ def add_to(commands: Commands) -> None:
         "--engine", default="memory", metavar="NAME", help=f"one of: {', '.join(ENGINES)} (default: memory)"
     )
     parser.add_argument(
-        "--batch", type=int, metavar="N", help="how many events the engine gets at a time (default: all at once)"
+        "--batch",
+        type=int,
+        default=1_000,
+        metavar="N",
+        help="how many events the engine gets at a time (default: 1,000)",
     )
     parser.set_defaults(run=run)
 

@@ -87,7 +87,7 @@ class OracleEngine:
 ENGINES: dict[str, Callable[[], Engine]] = {"oracle": OracleEngine, "memory": Fold}
 
 
-def engine(name: str) -> Engine:
+def engine_of(name: str) -> Engine:
     """The engine of this name, empty."""
     if name not in ENGINES:
         raise UnknownEngine(name, ENGINES)
@@ -108,14 +108,14 @@ def replay(
     """
     if batch is not None and batch < 1:
         raise InvalidValue("batch", f"at least one event at a time, not {batch}.")
-    fold = _named(engine) if isinstance(engine, str) else engine
-    tell = refused or _nobody
-    lines = _lines(log)
+    return _replayed(_lines(log), engine_of(engine) if isinstance(engine, str) else engine, batch, refused or _nobody)
+
+
+def _replayed(
+    lines: Iterator[Line], engine: Engine, batch: int | None, tell: Callable[[int, SilboError], None]
+) -> Iterator[Notified]:
     while chunk := list(islice(lines, batch)):
-        yield from _apply(fold, chunk, tell)
-
-
-_named = engine
+        yield from _apply(engine, chunk, tell)
 
 
 def _nobody(_line: int, _error: SilboError) -> None:
@@ -132,11 +132,11 @@ def _lines(log: str | PathLike[str] | BinaryIO | Iterable[Event]) -> Iterator[Li
         yield from (Line(number, event, None) for number, event in enumerate(log, 1))
 
 
-def _apply(fold: Engine, lines: list[Line], tell: Callable[[int, SilboError], None]) -> Sequence[Notified]:
+def _apply(engine: Engine, lines: list[Line], tell: Callable[[int, SilboError], None]) -> Sequence[Notified]:
     reasons = {line.number: line.error for line in lines if line.error is not None}
     numbers = [line.number for line in lines if line.event is not None]
     events = [line.event for line in lines if line.event is not None]
-    notifications = fold.apply(events, lambda i, error: reasons.update({numbers[i]: error}))
+    notifications = engine.apply(events, lambda i, error: reasons.update({numbers[i]: error}))
     for number in sorted(reasons):
         tell(number, reasons[number])
     return notifications

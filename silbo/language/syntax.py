@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from silbo.errors import ExpressionError
@@ -65,6 +64,8 @@ EXPECTED = {
 
 @cache
 def _parser() -> Lark:
+    from importlib.resources import files
+
     from lark import Lark
     from lark.lexer import Lexer
 

@@ -1,0 +1,61 @@
+"""Generate a log, say how rich it is, and write it where asked."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from silbo.model.log import event_json
+from silbo.testing.generator import LogGenerator
+from silbo.testing.measure import measure
+
+EXAMPLE = """example:
+  python -m silbo.testing --seed 1 --events 5000 --write log.jsonl
+  silbo replay log.jsonl --engine oracle
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status 0, or 1 where the log is too poor to test with."""
+    options = _parser().parse_args(arguments)
+    generator = LogGenerator(options.seed, sessions=options.sessions)
+    events = generator.take(options.events)
+    if options.write:
+        options.write.write_text("".join(event_json(event) + "\n" for event in events), encoding="utf-8", newline="")
+    measured = measure(events)
+    if options.json:
+        sys.stdout.write(json.dumps(measured.as_json() | {"discarded": generator.discarded}) + "\n")
+    else:
+        sys.stdout.write(f"{measured}\n{'discarded':18}{generator.discarded:10,}\n")
+    for reason in measured.reasons():
+        sys.stderr.write(f"too poor: {reason}\n")
+    return 1 if measured.reasons() else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m silbo.testing",
+        description="Generate a log by its seed and measure it: what is delivered, what is nearly delivered.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same log (default: 1)")
+    parser.add_argument("--events", type=_count, default=1000, help="how many events (default: 1000)")
+    parser.add_argument("--sessions", type=_count, default=12, help="how many sessions' names (default: 12)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--write", type=Path, metavar="LOG.jsonl", help="also write the log to this file")
+    return parser
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError("expected 1 or more")
+    return count
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Compare what sessions received with what the oracle says of the same events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from silbo.engines.replay import replay
+from silbo.model.events import Event
+from silbo.model.log import Notified, notification_json
+
+SHOWN = 5  # differences in a failed assertion
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The notifications, as lines of a replay's output, that were expected and did not come, or came and should not."""
+
+    expected: int
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether exactly the expected notifications came."""
+        return not self.missing and not self.unexpected
+
+    def __str__(self) -> str:
+        lines = [f"{self.expected} expected, {len(self.missing)} missing, {len(self.unexpected)} unexpected"]
+        lines += [f"missing    {line}" for line in self.missing[:SHOWN]]
+        lines += [f"unexpected {line}" for line in self.unexpected[:SHOWN]]
+        return "\n".join(lines)
+
+
+def compare(events: Iterable[Event], received: Iterable[Notified]) -> Comparison:
+    """Replay the events on the oracle, and compare its notifications with the received ones as multisets."""
+    expected = Counter(notification_json(each) for each in replay(events, engine="oracle"))
+    got = Counter(notification_json(each) for each in received)
+    return Comparison(expected.total(), tuple((expected - got).elements()), tuple((got - expected).elements()))
+
+
+def assert_agrees(events: Iterable[Event], received: Iterable[Notified]) -> None:
+    """Fail with the first differences unless the oracle gives exactly what was received."""
+    comparison = compare(events, received)
+    if not comparison.agrees:
+        raise AssertionError(str(comparison))

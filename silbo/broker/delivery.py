@@ -80,7 +80,7 @@ class Subscription:
         with self._lock:
             while (notification := self._take()) is None:
                 if self._end is not None:
-                    raise self._end
+                    raise self._end.with_traceback(None)  # one error, raised to many: each has its own way
                 self._wait(deadline, timeout)
             return notification
 
@@ -90,15 +90,18 @@ class Subscription:
         with self._lock:
             notification = self._take()
             if notification is None and isinstance(self._end, SlowSubscriber):
-                raise self._end
+                raise self._end.with_traceback(None)
             return notification
 
     def drain(self) -> list[Notification]:
         """Everything queued, at once; raises `SlowSubscriber` when there is nothing and never will be."""
         with self._lock:
-            first = self.poll()
-            rest = [] if first is None else [notification for _ in range(len(self)) if (notification := self._take())]
-            return [] if first is None else [first, *rest]
+            drained = []
+            notification = self.poll()
+            while notification is not None:
+                drained.append(notification)
+                notification = self._take()
+            return drained
 
     def __iter__(self) -> Iterator[Notification]:
         self._check_readable()

@@ -84,7 +84,7 @@ def _fitting(
 ) -> Condition:
     while True:
         condition = _deepened(random, composed(random, draw, atoms or _atoms(random)))
-        if fits(condition) and len(spelling.dense_text(condition.tokens)) <= MAX_TEXT:
+        if fits(condition):
             return condition
 
 

@@ -87,11 +87,14 @@ class Condition:
     def fits_filter(self) -> bool:
         """Whether a filter may be as large as this."""
         conjunctions, constraints = self.disjunctive
-        return self.depth <= MAX_DEPTH and conjunctions <= MAX_CONJUNCTIONS and constraints <= MAX_CONSTRAINTS
+        return conjunctions <= MAX_CONJUNCTIONS and constraints <= MAX_CONSTRAINTS and self._fits()
 
     def fits_function(self) -> bool:
         """Whether a function or scope may be as large as this."""
-        return self.depth <= MAX_DEPTH and self.nodes <= MAX_NODES
+        return self.nodes <= MAX_NODES and self._fits()
+
+    def _fits(self) -> bool:
+        return self.depth <= MAX_DEPTH and len(spelling.dense_text(self.tokens)) <= MAX_TEXT
 
     def is_borderline(self, situation: Situation) -> bool:
         """Whether the situation is to be discarded."""

@@ -108,9 +108,8 @@ def text(random: Random, tokens: Iterable[str]) -> str:
     written = [_blank(random, dense, wild) if seldom(random, 0.1) else ""]
     last = ""
     for token in tokens:
-        needed = bool(last) and last[-1] in WORD_CHARACTERS and token[0] in WORD_CHARACTERS
         blank = _blank(random, dense, wild) if last else ""
-        written += [blank or (" " if needed else ""), token]
+        written += [blank or (" " if _must_part(last, token) else ""), token]
         last = token
     written.append(_blank(random, dense, wild) if seldom(random, 0.1) else "")
     return "".join(written)
@@ -118,11 +117,16 @@ def text(random: Random, tokens: Iterable[str]) -> str:
 
 def dense_text(tokens: Iterable[str]) -> str:
     """The tokens with no more blanks than they need."""
-    written = ""
+    written = []
+    last = ""
     for token in tokens:
-        needed = written and written[-1] in WORD_CHARACTERS and token[0] in WORD_CHARACTERS
-        written += f" {token}" if needed else token
-    return written
+        written += [" ", token] if _must_part(last, token) else [token]
+        last = token
+    return "".join(written)
+
+
+def _must_part(left: str, right: str) -> bool:
+    return bool(left) and left[-1] in WORD_CHARACTERS and right[0] in WORD_CHARACTERS
 
 
 def _blank(random: Random, dense: float, wild: float) -> str:

@@ -1,14 +1,21 @@
 """Count what the bounds on expressions count, without simplifying anything.
 
 Filters: conjunctions and constraints of the disjunctive form. Functions and scopes: nodes. The bound
-on depth is kept where the tokens are made, the one on lists where they are read.
+on depth is kept where the tokens are made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from silbo.errors import ExpressionError, TextTooLong, TooManyConjunctions, TooManyConstraints, TooManyNodes
+from silbo.errors import (
+    ExpressionError,
+    TextTooLong,
+    TooManyConjunctions,
+    TooManyConstraints,
+    TooManyMembers,
+    TooManyNodes,
+)
 from silbo.language.tokens import Lexeme
 from silbo.language.tree import And, Condition, Not, Or
 
@@ -16,6 +23,7 @@ MAX_TEXT = 4_096  # code points
 MAX_CONJUNCTIONS = 64
 MAX_CONSTRAINTS = 64  # in one conjunction
 MAX_NODES = 256
+MAX_MEMBERS = 1_000  # constants in the list of `in`
 
 
 def check_text(text: str) -> None:
@@ -30,6 +38,26 @@ def check_text(text: str) -> None:
         raise ExpressionError(
             text, error.start, error.start + 1, "a lone surrogate is no character; remove it"
         ) from None
+
+
+def check_lists(text: str, lexemes: Sequence[Lexeme]) -> None:
+    """The bound on the lists of `in`, counted before anything is made of them."""
+    for i, lexeme in enumerate(lexemes):
+        if lexeme.type == "IN" and i + 1 < len(lexemes) and lexemes[i + 1].type == "LPAR":
+            found = _list_length(lexemes, i + 2)
+            if found > MAX_MEMBERS:
+                raise TooManyMembers(text, lexeme.start, lexeme.end, found, MAX_MEMBERS)
+
+
+def _list_length(lexemes: Sequence[Lexeme], start: int) -> int:
+    """How many constants stand in the list that was opened before `start`."""
+    commas, depth = 0, 1
+    for lexeme in lexemes[start:]:
+        depth += (lexeme.type == "LPAR") - (lexeme.type == "RPAR")
+        commas += lexeme.type == "_COMMA"
+        if depth == 0:
+            break
+    return commas + 1
 
 
 def check_nodes(text: str, lexemes: Sequence[Lexeme]) -> None:

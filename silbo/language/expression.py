@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from silbo.errors import FormError, TextTooLong
-from silbo.language.bounds import MAX_TEXT, check_conjunctions, check_nodes, check_text
+from silbo.language.bounds import MAX_TEXT, check_conjunctions, check_lists, check_nodes, check_text
 from silbo.language.evaluation import Bindings, Evaluate, compiled
 from silbo.language.form import Form
 from silbo.language.languages import Language
@@ -101,6 +101,7 @@ def _remembered(kind: type[E], text: str) -> E:
 def _read(kind: type[Expression], text: str) -> Expression:
     check_text(text)
     lexemes = list(tokens(text))
+    check_lists(text, lexemes)
     if not kind.language.is_filter:
         check_nodes(text, lexemes)
     condition = Meaning(text, kind.language).condition(read(text, lexemes))

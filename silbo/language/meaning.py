@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from silbo.errors import ExpressionError, InvalidGeometry, TooManyMembers, TooManyVertices
+from silbo.errors import ExpressionError, InvalidGeometry, TooManyVertices
 from silbo.language import literals, tree
 from silbo.language.languages import Language
 from silbo.language.syntax import OPERATORS, span, unknown_operator
@@ -19,8 +19,6 @@ from silbo.model.geometry import geometry
 
 if TYPE_CHECKING:
     from silbo.language.syntax import Parsed
-
-MAX_MEMBERS = 1_000  # constants in the list of `in`
 
 PATTERNS = ("prefix", "suffix", "contains")
 PREDICATES = ("within", "intersects")
@@ -159,8 +157,6 @@ class Meaning:
         nodes = children[opening + 1 : -1]
         if not nodes:
             self._refuse(children[-1], "the list of `in` is empty; expected 1 to 1,000 constants")
-        if len(nodes) > MAX_MEMBERS:
-            raise TooManyMembers(self._text, *span(nodes[MAX_MEMBERS]), len(nodes), MAX_MEMBERS)
         members = tuple(self._member(node) for node in nodes)
         for node, member in zip(nodes, members, strict=True):
             if member.kind != members[0].kind:

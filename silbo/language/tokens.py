@@ -104,6 +104,10 @@ def _sign(text: str, start: int) -> tuple[str, int]:
     return ("NUMBER", number.end()) if number else ("SIGN", start + 1)
 
 
+# the tokens that open something, or close it
+STRUCTURE = frozenset(["LPAR", "RPAR", "_COMMA", "AND", "OR", "NOT", "SIGN"])
+
+
 class Depth:
     """Counts what is open around each token: parentheses, calls, `not`, unary minus.
 
@@ -116,33 +120,39 @@ class Depth:
         self._open: list[str] = []
         self._lists = 0
         self._previous = ""
+        self._operand_ended = False
 
     def see(self, token: Lexeme) -> None:
-        """Take the next token into account; raise `TooDeep` if too much is open around it."""
+        """Take the next token into account; raise `TooDeep` where it opens one level too many."""
+        type = token.type
+        if type in STRUCTURE:
+            self._close_what_ended(type)
+            self._open_what_begins(token)
+        elif type in OPERAND_ENDS:
+            self._operand_ended = True
+        self._previous = type
+
+    def _close_what_ended(self, type: str) -> None:
         # a call's name is followed by its parenthesis: the operand is not over yet.
-        if self._previous in OPERAND_ENDS and token.type != "LPAR":
+        is_call = type == "LPAR" and self._previous == "NAME"
+        if self._operand_ended and not is_call:
             self._close("SIGN")
-        if token.type in ("AND", "OR", "_COMMA", "RPAR"):
+        if type in ("AND", "OR", "_COMMA", "RPAR"):
             self._close("NOT")
-        if token.type == "RPAR":
-            self._close_parenthesis()
+        if type == "RPAR" and self._open and self._open.pop() == "LIST":
+            self._lists -= 1
+        self._operand_ended = type == "RPAR"
+
+    def _open_what_begins(self, token: Lexeme) -> None:
+        if token.type == "LPAR":
+            is_list = self._previous == "IN"
+            self._lists += is_list
+            self._open.append("LIST" if is_list else "LPAR")
+        elif token.type == "SIGN" or (token.type == "NOT" and self._previous not in OPERAND_ENDS):
+            self._open.append(token.type)
         found = len(self._open) - self._lists
         if found > MAX_DEPTH:
             raise TooDeep(self._text, token.start, token.end, found, MAX_DEPTH)
-        if token.type == "LPAR":
-            self._open_parenthesis()
-        elif token.type == "SIGN" or (token.type == "NOT" and self._previous not in OPERAND_ENDS):
-            self._open.append(token.type)
-        self._previous = token.type
-
-    def _open_parenthesis(self) -> None:
-        is_list = self._previous == "IN"
-        self._lists += is_list
-        self._open.append("LIST" if is_list else "LPAR")
-
-    def _close_parenthesis(self) -> None:
-        if self._open and self._open.pop() == "LIST":
-            self._lists -= 1
 
     def _close(self, type: str) -> None:
         while self._open and self._open[-1] == type:

@@ -25,7 +25,7 @@ QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCh
 
 @pytest.fixture(scope="module")
 def log():
-    return generate_log(1, 2000)
+    return generate_log(1, 1500)
 
 
 def lines(events):
@@ -51,7 +51,7 @@ def test_a_longer_log_begins_with_the_shorter_one():
 
 
 def test_a_log_has_as_many_events_as_asked_for(log):
-    assert len(log) == 2000
+    assert len(log) == 1500
     assert generate_log(1, 0) == []
 
 
@@ -84,8 +84,8 @@ def test_logs_are_rich(seed):
 
 
 def test_small_logs_of_few_sessions_are_rich_too():
-    measured = [measure(generate_log(seed, 150, sessions=4)) for seed in range(10)]
-    assert sum(each.notifications for each in measured) > 500
+    measured = [measure(generate_log(seed, 150, sessions=4)) for seed in range(6)]
+    assert sum(each.notifications for each in measured) > 300
     assert sum(each.refused for each in measured) > 20
 
 
@@ -168,11 +168,11 @@ def test_a_measure_counts_values_on_the_border():
 
 def test_the_command_prints_the_measure_and_writes_the_log(tmp_path, capsys):
     path = tmp_path / "log.jsonl"
-    status = main(["--seed", "2", "--events", "600", "--json", "--write", str(path)])
+    status = main(["--seed", "2", "--events", "500", "--json", "--write", str(path)])
     printed = json.loads(capsys.readouterr().out)
     assert status == 0
-    assert printed["events"] == 600
-    assert path.read_text(encoding="utf-8").split("\n")[:-1] == lines(generate_log(2, 600))
+    assert printed["events"] == 500
+    assert path.read_text(encoding="utf-8").split("\n")[:-1] == lines(generate_log(2, 500))
 
 
 def test_the_command_fails_for_a_log_that_is_too_poor(capsys):

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from string import ascii_letters, digits
 from typing import assert_never
 
 from silbo.language import tree
 from silbo.language.bounds import MAX_TEXT
-from silbo.language.literals import NAMESPACES, PLAIN
-from silbo.language.tokens import KEYWORDS
+from silbo.language.literals import NAMESPACES, PLAIN, string
+from silbo.language.tokens import KEYWORDS, tokens
 from silbo.language.tree import And, Condition, Constant, Name, Not, Or, Shape, Value
 
 SUM, PRODUCT, UNARY = 1, 2, 3  # how tightly a value binds
 
+WORD = frozenset(ascii_letters + digits + "_.")
+
 
 def to_text(condition: Condition) -> str:
-    """The expression as text; lists lose their blanks where that keeps it within the bound."""
-    text = _condition(condition, ", ")
-    return text if len(text) <= MAX_TEXT else _condition(condition, ",")
+    """The expression as text; where that would be too long to be read again, without what can be left out."""
+    text = _condition(condition)
+    return text if len(text) <= MAX_TEXT else compact(text)
 
 
-def _condition(node: Condition, comma: str) -> str:
+def _condition(node: Condition) -> str:
     match node:
         case Or(operands):
-            return " or ".join(_condition(operand, comma) for operand in operands)
+            return " or ".join(_condition(operand) for operand in operands)
         case And(operands):
-            return " and ".join(_in_parentheses(operand, comma, Or) for operand in operands)
+            return " and ".join(_in_parentheses(operand, Or) for operand in operands)
         case Not(tree.In(value, members)):
-            return f"{value_text(value)} not in {_members(members, comma)}"
+            return f"{value_text(value)} not in {_members(members)}"
         case Not(operand):
-            return "not " + _in_parentheses(operand, comma, (And, Or))
+            return "not " + _in_parentheses(operand, (And, Or))
         case tree.Truth(value):
             return "true" if value else "false"
         case tree.Holds(name):
@@ -37,7 +41,7 @@ def _condition(node: Condition, comma: str) -> str:
         case tree.Compare(operator, left, right) | tree.Pattern(operator, left, right):
             return f"{value_text(left)} {operator} {value_text(right)}"
         case tree.In(value, members):
-            return f"{value_text(value)} in {_members(members, comma)}"
+            return f"{value_text(value)} in {_members(members)}"
         case tree.Exists(name):
             return f"exists {name_text(name)}"
         case tree.Spatial(predicate, left, right):
@@ -46,13 +50,13 @@ def _condition(node: Condition, comma: str) -> str:
             assert_never(node)
 
 
-def _in_parentheses(node: Condition, comma: str, weaker: type | tuple[type, ...]) -> str:
-    text = _condition(node, comma)
+def _in_parentheses(node: Condition, weaker: type | tuple[type, ...]) -> str:
+    text = _condition(node)
     return f"({text})" if isinstance(node, weaker) else text
 
 
-def _members(members: tuple[Constant, ...] | Name, comma: str) -> str:
-    return name_text(members) if isinstance(members, Name) else f"({comma.join(map(_constant, members))})"
+def _members(members: tuple[Constant, ...] | Name) -> str:
+    return name_text(members) if isinstance(members, Name) else f"({', '.join(map(_constant, members))})"
 
 
 def value_text(node: Value) -> str:
@@ -122,3 +126,28 @@ def _constant(node: Constant) -> str:
 
 def _string(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def compact(text: str) -> str:
+    """The same tokens in as few code points as they need."""
+    written, previous, last = [], "", ""
+    for type, token, _, _ in tokens(text):
+        short = _shortest(type, token)
+        # two words need a blank between them; a minus would else belong to the number behind it
+        if (last in WORD and short[0] in WORD) or (previous == "SIGN" and type == "NUMBER"):
+            written.append(" ")
+        written.append(short)
+        previous, last = type, short[-1]
+    return "".join(written)
+
+
+def _shortest(type: str, token: str) -> str:
+    if type == "STRING":
+        value = str(string(token, 0, len(token)).value).replace("\\", "\\\\")
+        quotes = [quote + value.replace(quote, "\\" + quote) + quote for quote in "\"'"]
+        return min(quotes, key=len)
+    if type == "NUMBER" and set(token) & set(".e"):
+        sign, figures, exponent = Decimal(token).normalize().as_tuple()
+        scientific = f"{'-' * sign}{''.join(map(str, figures))}e{exponent}"
+        return min(token.replace("e+", "e"), scientific, key=len)
+    return token

@@ -14,6 +14,7 @@ from silbo.context.function import ContextFunction
 from silbo.language import tree
 from silbo.language.evaluation import compiled
 from silbo.language.form import Form
+from silbo.model.values import checked_names
 
 Truths: TypeAlias = frozenset[bool | None]
 
@@ -23,7 +24,8 @@ UNKNOWN: Truths = frozenset([None])
 
 def never_true(function: ContextFunction | str | Form, absent: Collection[str]) -> bool:
     """Whether the function cannot be true while these publisher variables are absent."""
-    return True not in _truths(ContextFunction.of(function).tree, frozenset(absent))
+    names = frozenset(checked_names(absent, "absent"))
+    return True not in _truths(ContextFunction.of(function).tree, names)
 
 
 def _truths(condition: tree.Condition, absent: frozenset[str]) -> Truths:

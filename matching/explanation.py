@@ -46,21 +46,25 @@ class Explanation:
     subscription: str
     gets: bool
     parts: tuple[Part, ...]
+    now: bool  # asked with the contexts as they are now, else as they were at the publish
 
     @property
     def reason(self) -> str:
-        """The verdict in a few words."""
+        """What decided, in a few words."""
         failed = next((part for part in self.parts if part.truth is not True), None)
-        return "gets it" if failed is None else f"does not get it: the {failed.title} is {TRUTHS[failed.truth]}"
+        return "all three are true" if failed is None else f"the {failed.title} is {TRUTHS[failed.truth]}"
 
     def __str__(self) -> str:
-        lines = [f"{self.subscription} {self.reason.replace('it', self.message, 1)}"]
+        verb = {True: "gets", False: "does not get"}[self.gets]
+        if self.now:
+            verb = {True: "would get", False: "would not get"}[self.gets]
+        lines = [f"{self.subscription} {verb} {self.message}{' now' * self.now}: {self.reason}"]
         for part in self.parts:
             lines += _part_lines(part)
         return "\n".join(lines)
 
 
-def explain(publication: Publication, row: SubscriptionRow, context: Context) -> Explanation:
+def explain(publication: Publication, row: SubscriptionRow, context: Context, *, now: bool) -> Explanation:
     """Ask the three questions of one publication and one subscription, with the subscriber's context given."""
     message, offered, sent = publication.attributes, publication.offered, publication.context
     hidden = frozenset(f"pub.{name}" for name in sent.keys() - offered.keys())
@@ -75,6 +79,7 @@ def explain(publication: Publication, row: SubscriptionRow, context: Context) ->
         f"{row.name}/{row.id}",
         all(part.truth is True for part in parts),
         parts,
+        now,
     )
 
 

@@ -99,6 +99,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "errors"]
+
+
 def __getattr__(name: str) -> Any:
     """Loaded when first named: not everyone needs them, and `import silbo` must stay quick."""
     if name == "aio":

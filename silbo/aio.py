@@ -7,7 +7,7 @@ meets a full queue with slow='block') wait in a thread, so the loop goes on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Generator, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,15 +25,42 @@ from silbo.broker.session import (
 from silbo.engines.connect import connect as connect_session
 from silbo.errors import Closed
 from silbo.model.notification import Notification
-from silbo.model.values import ContextValue
+from silbo.model.values import Context
 
 __all__ = ["AsyncSession", "AsyncSubscription", "connect"]
 
 
-async def connect(url: str | Broker = "memory://", name: str | None = None) -> AsyncSession:
-    """A session of the engine that the URL names, or of a broker at hand."""
-    session = url.connect(name) if isinstance(url, Broker) else connect_session(url, name)
-    return AsyncSession(session)
+def connect(url: str | Broker = "memory://", name: str | None = None) -> Connecting:
+    """A session of the engine that the URL names, or of a broker at hand: `await` it, or `async with` it."""
+    return Connecting(url, name)
+
+
+class Connecting:
+    """A session to come: `session = await connect(…)`, or `async with connect(…) as session`."""
+
+    def __init__(self, url: str | Broker, name: str | None) -> None:
+        self._url = url
+        self._name = name
+        self._session: AsyncSession | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncSession]:
+        return self._connect().__await__()
+
+    async def __aenter__(self) -> AsyncSession:
+        self._session = await self._connect()
+        return self._session
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._session is not None
+        await self._session.__aexit__(kind, error, trace)
+
+    async def _connect(self) -> AsyncSession:
+        broker = self._url if isinstance(self._url, Broker) else None
+        return AsyncSession(
+            connect_session(str(self._url), self._name) if broker is None else broker.connect(self._name)
+        )
 
 
 class AsyncSubscription:
@@ -44,7 +71,7 @@ class AsyncSubscription:
         self._subscription = subscription
         self._loop = asyncio.get_running_loop()
         self._arrived = asyncio.Event()
-        subscription.on_arrival(self._notice)
+        subscription._on_arrival(self._notice)
 
     @property
     def id(self) -> str:
@@ -63,13 +90,19 @@ class AsyncSubscription:
 
     async def get(self, timeout: float | None = None) -> Notification:
         """The next notification; `TimeoutError` after `timeout` seconds, `Closed` or `SlowSubscriber` at the end."""
-        async with asyncio.timeout(timeout):
-            while True:
-                self._arrived.clear()
-                try:
-                    return self._subscription.get(timeout=0)
-                except TimeoutError:
-                    await self._arrived.wait()
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._next()
+        except TimeoutError:
+            raise TimeoutError(f"no notification for {self._session.name}/{self.id} within {timeout} s") from None
+
+    async def _next(self) -> Notification:
+        while True:
+            self._arrived.clear()
+            try:
+                return self._subscription.get(timeout=0)
+            except TimeoutError:
+                await self._arrived.wait()
 
     def poll(self) -> Notification | None:
         """The next notification if one is queued, else None."""
@@ -99,6 +132,9 @@ class AsyncSubscription:
     ) -> None:
         if not self.closed:
             await self.close()
+
+    def __repr__(self) -> str:
+        return repr(self._subscription).replace("<Subscription", "<AsyncSubscription")
 
     def _notice(self) -> None:
         """Called by the publisher's thread: wake the loop, unless it is over."""
@@ -130,8 +166,8 @@ class AsyncSession:
         return self._session.closed
 
     @property
-    def context(self) -> dict[str, ContextValue]:
-        """Its context as it is now."""
+    def context(self) -> Context:
+        """Its context as it is now; read-only."""
         return self._session.context
 
     async def set_context(self, mapping: Mapping[str, Any] | None = None, /, **values: Any) -> None:
@@ -213,3 +249,6 @@ class AsyncSession:
     ) -> None:
         if not self.closed:
             await self.close()
+
+    def __repr__(self) -> str:
+        return repr(self._session).replace("<Session", "<AsyncSession")

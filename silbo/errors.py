@@ -10,6 +10,7 @@
     │       TooManyNodes  TooManyMembers                              (also BoundExceeded)
     ├── BoundExceeded          one of the bounds (limit, found)
     ├── FormError              the Python form of an expression used in a way Python cannot express
+    │   └── NoSuchMethod
     ├── InvalidEvent           a line of a log that is no event
     ├── Refused                a verb that the broker's rules forbid
     │   └── NotAdvertised  ScopeBeyondReads  DuplicateId  UnknownId  UnknownSession
@@ -22,7 +23,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class SilboError(Exception):
@@ -118,17 +119,22 @@ class MessageTooLarge(ValueTooLarge):
 class ExpressionError(SilboError, ValueError):
     """An expression that cannot be read; the message shows the place with a caret."""
 
+    what = "expression"  # which of the languages, once it is known
+
     def __init__(self, text: str, start: int, end: int, reason: str) -> None:
-        super().__init__(f"cannot read this expression:\n{pointed(text, start, end)} {reason}")
+        super().__init__(text, start, end, reason)
         self.text = text
         self.start = start
         self.end = end
         self.reason = reason
 
+    def __str__(self) -> str:
+        return f"cannot read this {self.what}:\n{pointed(self.text, self.start, self.end)} {self.reason}"
+
     @property
     def line(self) -> str:
         """The reason with the column in place of the carets."""
-        return f"column {self.start + 1}: {self.reason}"
+        return f"{self.what}, column {self.start + 1}: {self.reason}"
 
 
 class ExpressionTooLarge(ExpressionError, BoundExceeded):
@@ -161,7 +167,7 @@ class TooManyConjunctions(ExpressionTooLarge):
     """A filter with more than 64 conjunctions in its disjunctive form."""
 
     counted = "conjunctions (`or` adds, `and` multiplies)"
-    remedy = "Split it into several subscriptions."
+    remedy = "Write many values of one attribute as `in (…)`, or split it into several subscriptions."
 
 
 class TooManyConstraints(ExpressionTooLarge):
@@ -189,6 +195,10 @@ class FormError(SilboError, TypeError):
     """The Python form used in a way that Python cannot express; the message has the right spelling."""
 
 
+class NoSuchMethod(FormError, AttributeError):
+    """A method that names and arithmetic do not have."""
+
+
 class InvalidEvent(SilboError):
     """A line of a log that is no event."""
 
@@ -200,13 +210,15 @@ class Refused(SilboError):
 class NotAdvertised(Refused):
     """A publish that none of its session's advertisements contains."""
 
-    def __init__(self, session: str, advertised: Sequence[str]) -> None:
+    def __init__(self, session: str, attributes: Mapping[str, object], advertised: Sequence[str]) -> None:
         known = "; ".join(advertised) if advertised else "none"
         super().__init__(
-            f"no advertisement of {session!r} contains this message; advertised: {known}. "
+            f"no advertisement of {session!r} contains the message {shortened(str(dict(attributes)))}; "
+            f"advertised: {shortened(known)}. "
             "Call advertise() with a filter that selects it first, or correct the attributes."
         )
         self.session = session
+        self.attributes = attributes
         self.advertised = tuple(advertised)
 
 
@@ -263,7 +275,7 @@ class SlowSubscriber(SilboError):
     def __init__(self, subscription: str, limit: int) -> None:
         super().__init__(
             f"subscription {subscription!r} ended: {limit:,} notifications were waiting and none was taken. "
-            "Read faster, subscribe with a larger queue=, or with slow='drop_oldest' or slow='block'."
+            "Read faster, or subscribe with a larger queue=, a longer block_timeout=, or another policy slow=."
         )
         self.subscription = subscription
         self.limit = limit
@@ -273,8 +285,14 @@ class UnknownEngine(SilboError, ValueError):
     """A URL or an engine's name that this version does not serve."""
 
     def __init__(self, engine: str, known: Iterable[str]) -> None:
-        super().__init__(f"no engine serves {engine!r}; this version has: {', '.join(known)}.")
+        hint = "" if ":" in engine else " (A session's name is the second argument of connect.)"
+        super().__init__(f"no engine serves {engine!r}; this version has: {', '.join(known)}.{hint}")
         self.engine = engine
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """A text that may be long, for a message."""
+    return text if len(text) <= most else text[:most] + "…"
 
 
 # a caret line must stay readable in a terminal: show this much on each side of the fault.
@@ -287,7 +305,7 @@ def pointed(text: str, start: int, end: int) -> str:
     stop = text.find("\n", start)
     last = len(text) if stop < 0 else stop
     left = max(first, start - SHOWN)
-    right = min(last, max(end, start + 1) + SHOWN)
+    right = min(last, max(min(end, start + SHOWN), start + 1) + SHOWN)
     line = "".join(c if c.isprintable() else " " for c in text[left:right])
     before, after = "…" if left > first else "", "…" if right < last else ""
     carets = "^" * max(1, min(end, right) - start)

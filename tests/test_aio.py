@@ -25,7 +25,7 @@ async def pair(broker, **options):
 
 def test_a_session_publishes_and_receives():
     async def work():
-        async with await silbo.aio.connect("memory://aio", "car") as car:
+        async with silbo.aio.connect("memory://aio", "car") as car:
             await car.set_context(x=12)
             async with await car.subscribe('msg = "accident"', context="abs(pub.x - this.x) <= 20") as alerts:
                 await car.advertise("true", offers=["x"])
@@ -41,7 +41,7 @@ def test_a_session_publishes_and_receives():
 def test_get_waits_and_gives_up_after_its_timeout():
     async def work():
         every, publisher = await pair(silbo.Broker())
-        with pytest.raises(TimeoutError):
+        with pytest.raises(TimeoutError, match=r"no notification for s/s1 within 0\.01 s"):
             await every.get(timeout=0.01)
         waiting = asyncio.create_task(every.get(timeout=SOON))
         await publisher.publish({"n": 1})
@@ -92,6 +92,15 @@ def test_publishing_to_a_full_queue_does_not_stop_the_loop():
         return got
 
     assert run(work()) == list(range(10))
+
+
+def test_an_async_subscription_can_be_explained():
+    async def work():
+        broker = silbo.Broker()
+        every, publisher = await pair(broker)
+        return broker.explain(await publisher.publish({"n": 1}), every).gets
+
+    assert run(work()) is True
 
 
 def test_refusals_are_the_same():

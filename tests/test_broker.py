@@ -211,6 +211,18 @@ def test_publish_many_publishes_all_or_none(broker, rows, error, said):
     assert session.publish({"a": 1}).sequence == 1
 
 
+def test_a_notification_reads_like_its_message(broker):
+    every = broker.connect("s").subscribe("true")
+    publisher(broker).publish({"a": 1, "b": "x"})
+    notification = every.get(timeout=1)
+    assert dict(notification) == {"a": 1, "b": "x"}
+    assert "a" in notification
+    assert "z" not in notification
+    assert (notification.get("b"), notification.get("z"), notification.get("z", 5)) == ("x", None, 5)
+    with pytest.raises(KeyError):
+        notification["z"]
+
+
 def test_a_subscriber_cannot_change_the_message_of_another(broker):
     first, second = (broker.connect(name).subscribe("true") for name in ("a", "b"))
     attributes = {"a": 1}
@@ -329,6 +341,10 @@ def test_any_verb_on_a_closed_session_is_refused(broker, verb):
     assert state(broker) == before
 
 
+async def a_coroutine(notification):
+    return notification
+
+
 REFUSED = {
     "unknown operator": lambda s: s.subscribe("a >> 1"),
     "unknown function": lambda s: s.subscribe("true", context="foo(pub.x) = 1"),
@@ -343,6 +359,11 @@ REFUSED = {
     "bad include": lambda s: s.subscribe("true", include=[""]),
     "bad id": lambda s: s.subscribe("true", id="x" * 256),
     "bad queue": lambda s: s.subscribe("true", queue=0),
+    "bad callback": lambda s: s.subscribe("true", deliver="print"),
+    "async callback": lambda s: s.subscribe("true", deliver=a_coroutine),
+    "bad time-out": lambda s: s.subscribe("true", slow="block", block_timeout=-1),
+    "rows that are none": lambda s: s.publish_many(5),
+    "one row in place of many": lambda s: s.publish_many({"a": 1}),
     "bad policy": lambda s: s.subscribe("true", slow="wait"),
     "NaN": lambda s: s.publish({"a": float("nan")}),
     "lone surrogate": lambda s: s.publish({"a": "\udfff"}),
@@ -395,6 +416,18 @@ def test_an_unknown_url_says_what_there_is():
         silbo.connect("amqp://localhost")
 
 
+def test_a_session_names_its_broker():
+    with silbo.connect("memory://known", "a") as session:
+        assert session.broker.stats()["sessions"] == 1
+
+
+def test_a_context_is_read_only(broker):
+    session = broker.connect("s")
+    session.set_context(x=1)
+    with pytest.raises(TypeError):
+        session.context["x"] = 2
+
+
 def test_names_are_labels(broker):
     first, second = broker.connect("same"), broker.connect("same")
     assert first.uuid != second.uuid
@@ -419,6 +452,16 @@ def test_a_record_is_a_log_of_what_was_accepted(tmp_path):
     replayed = list(silbo.replay(path, engine="oracle"))
     assert [(each.sequence, each.context, each.payload) for each in replayed] == [(1, {"x": 1}, b"p")]
     assert len(received) == 1
+
+
+def test_a_session_without_events_leaves_no_trace_in_a_record():
+    events = []
+    with silbo.Broker(record=events.append) as broker:
+        lonely = broker.connect("lonely")
+        with pytest.raises(errors.NotAdvertised):
+            lonely.publish({"a": 1})
+        lonely.close()
+    assert events == []
 
 
 def test_sessions_of_one_name_are_told_apart_in_a_record():

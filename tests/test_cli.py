@@ -43,7 +43,9 @@ def test_replay_prints_notifications_and_tells_refusals_with_file_and_line(log, 
 
 
 def test_replay_reads_standard_input():
-    assert silbo("replay", "-", input=LOG).stdout.count("\n") == 1
+    output = silbo("replay", "-", input=LOG).stdout
+    assert output.count("\n") == 1
+    assert silbo("diff", "/dev/null", "-", input=output).returncode == 1
 
 
 def test_diff_of_equal_outputs_in_another_order_is_none(log, tmp_path):
@@ -62,7 +64,7 @@ def test_diff_explains_what_is_missing(log, tmp_path):
     done = silbo("diff", a, b, "--log", log)
     assert done.returncode == 1
     assert f"1 only in {a}, 0 only in {b}, 0 in both" in done.stdout
-    assert "line 4: car-1/s1 gets cam-1#1" in done.stdout
+    assert f"{log}:4: car-1/s1 gets cam-1#1: all three are true" in done.stdout
     assert "abs(pub.x - this.x) <= 20    [pub.x is 15.0, this.x is 12.0]" in done.stdout
 
 
@@ -77,13 +79,16 @@ def test_diff_sees_repeats_and_other_contents(log, tmp_path):
     b.write_text(line.replace("15.0", "15"))
     done = silbo("diff", a, b)
     assert done.returncode == 1
-    assert "with other attributes, context or payload" in done.stdout
+    assert f'{b} has it with another context ({{"x": 15}})' in done.stdout
 
 
 def test_explain_tells_why_a_car_got_nothing(log):
     done = silbo("explain", log, "--subscriber", "car-1", "--missed")
     assert done.returncode == 0
-    assert f"{log}:5: nobody gets it, the publish of cam-1 was refused: no advertisement" in done.stdout
+    assert f"{log}:5: the publish of cam-1 was refused and changed nothing: no advertisement" in done.stdout
+    assert (
+        f"{log}:7: the line was refused and changed nothing: this is no JSON: Expecting value (column 1)" in done.stdout
+    )
     assert f"{log}:6: car-1/s1 does not get cam-1#2: the context function is false" in done.stdout
     assert "false   abs(pub.x - this.x) <= 20    [pub.x is 115.0, this.x is 12.0]" in done.stdout
     assert f"{log}:8: car-1/s1 does not get cam-1#3: the content filter is unknown" in done.stdout
@@ -91,9 +96,25 @@ def test_explain_tells_why_a_car_got_nothing(log):
     assert 'unknown sub.role = "vip"    [sub.role is absent]' in done.stdout
 
 
+def test_explain_tells_that_a_subscription_was_refused(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text("""\
+{"event":"advertise","session":"cam","id":"a1","filter":"true"}
+{"event":"subscribe","session":"car","id":"s1","filter":"true","context":"this.x => 3"}
+{"event":"subscribe","session":"van","id":"s1","filter":"true","context":"this.x => 3"}
+{"event":"publish","session":"cam","attributes":{"msg":"accident"}}
+{"event":"publish","session":"cam","attributes":{"msg":["accident"]}}
+""")
+    lines = silbo("explain", path, "--subscriber", "car", "--missed").stdout.splitlines()
+    assert [line.partition(": ")[0] for line in lines if line] == [f"{path}:2", f"{path}:4", f"{path}:5"]
+    assert (
+        "the subscribe of car was refused and changed nothing: context function, column 8: unknown operator" in lines[0]
+    )
+
+
 def test_explain_narrows_to_one_message(log):
     done = silbo("explain", log, "--publisher", "cam-1", "--sequence", 1, "--subscription", "s1")
-    assert done.stdout.startswith(f"{log}:4: car-1/s1 gets cam-1#1\n")
+    assert done.stdout.startswith(f"{log}:4: car-1/s1 gets cam-1#1: all three are true\n")
     assert done.stdout.count("gets cam-1") == 1
 
 
@@ -117,8 +138,9 @@ def test_every_help_has_examples(command):
         (["fly"], "invalid choice"),
         (["replay", "/no/such/log"], "silbo: /no/such/log: No such file"),
         (["replay", "/dev/null", "--engine", "abacus"], "this version has: oracle, memory"),
-        (["replay", "/dev/null", "--batch", "0"], "at least one event"),
-        (["diff", __file__, "/dev/null"], "no JSON"),
+        (["replay", "/dev/null", "--batch", "0"], "a number from 1 on"),
+        (["diff", __file__, "/dev/null"], f"{__file__}:1: this is no JSON"),
+        (["diff", "/dev/null", "/dev/null", "--most", "-1"], "a number from 1 on"),
     ],
 )
 def test_wrong_use_is_status_2_with_a_reason(arguments, said):

@@ -12,7 +12,7 @@ from silbo.broker.fold import Fold
 from silbo.engines.replay import OracleEngine
 from silbo.model.events import Publish
 from silbo.model.log import event_json, notification_json, parse_event
-from silbo.testing import Player, assert_agrees, compare, generate_log
+from silbo.testing import Player, RecordingSession, assert_agrees, compare, generate_log
 from silbo.testing.strategies import logs
 
 EVENTS = 3_000
@@ -135,3 +135,18 @@ def test_the_oracle_itself_does_not_depend_on_batching(log, expected):
     for batch in cut_at_random(log, random.Random(11)):
         got += lines(engine.apply(batch, lambda *_: None))
     assert got == expected
+
+
+def test_a_recording_session_keeps_what_the_program_reads_or_gets_called_with():
+    events, called = [], []
+    with silbo.Broker(record=events.append) as broker:
+        car = RecordingSession(broker.connect("car"))
+        read, _ = car.subscribe("true"), car.subscribe("n > 1", deliver=called.append)
+        car.advertise("true")
+        for n in range(4):
+            car.publish({"n": n})
+        assert [each["n"] for each in read.drain()] == [0, 1, 2, 3]
+        assert len(car.received) == 6
+        car.close()
+    assert [each["n"] for each in called] == [2, 3]
+    assert_agrees(events, car.received)

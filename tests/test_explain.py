@@ -27,9 +27,9 @@ def test_an_explanation_says_who_gets_what_and_why(broker, camera):
     receipt = camera.publish({"msg": "accident", "severity": 4})
     explanation = broker.explain(receipt, alerts)
     assert explanation.gets is False
-    assert explanation.reason == "does not get it: the context function is false"
+    assert explanation.reason == "the context function is false"
     assert str(explanation).splitlines() == [
-        "car/s1 does not get camera#1: the context function is false",
+        "car/s1 would not get camera#1 now: the context function is false",
         "  content filter: true",
         "    true    all of (and)",
         '    true      msg = "accident"    [msg is "accident"]',
@@ -78,5 +78,33 @@ def test_a_subscription_that_ended_cannot_be_explained(broker, camera):
     alerts = broker.connect("car").subscribe("true")
     receipt = camera.publish({"a": 1})
     alerts.close()
-    with pytest.raises(errors.UnknownId):
+    with pytest.raises(errors.Closed):
         broker.explain(receipt, alerts)
+
+
+def test_an_explanation_is_of_the_contexts_as_they_are_now(broker, camera):
+    car = broker.connect("car")
+    alerts = car.subscribe("true", context="pub.x = this.x")
+    receipt = camera.publish({"a": 1})
+    assert str(broker.explain(receipt, alerts)).startswith(
+        "car/s1 would not get camera#1 now: the context function is unk"
+    )
+    car.set_context(x=15)
+    assert str(broker.explain(receipt, alerts)).startswith("car/s1 would get camera#1 now: all three are true\n")
+
+
+@pytest.mark.parametrize(
+    ("message", "subscription", "error"),
+    [
+        ("receipt", ("nobody", "s1"), errors.UnknownSession),
+        ("receipt", ("camera", "s9"), errors.UnknownId),
+        ("receipt", "camera", errors.InvalidValue),
+        ("receipt", 5, errors.InvalidValue),
+        (5, ("camera", "s1"), errors.InvalidValue),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(broker, camera, message, subscription, error):
+    camera.subscribe("true")
+    receipt = camera.publish({"a": 1})
+    with pytest.raises(error):
+        broker.explain(receipt if message == "receipt" else message, subscription)

@@ -64,6 +64,7 @@ def test_a_filter_in_python_equals_the_one_in_text(form, text):
             fn.within(fn.point(pub.x, 2), silbo.geometry("POINT (1 2)")),
             'within(point(pub.x, 2), geometry("POINT (1 2)"))',
         ),
+        (fn.within(shapely.Point(1, 2), this.a), 'within(geometry("POINT (1 2)"), this.a)'),
         (fn.intersects(this.a, fn.geometry(shapely.Point(1, 2))), 'intersects(this.a, geometry("POINT (1.0 2.0)"))'),
         (pub["in"].exists(), "exists pub.in"),
     ],
@@ -94,6 +95,27 @@ def test_python_cannot_decide_a_condition_and_the_error_has_the_right_spelling(u
         use()
 
 
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        (lambda: attr.x == None, r"~attr\.x\.exists\(\)"),  # noqa: E711  # it raises
+        (lambda: attr.a.b, r'attr\["a\.b"\]'),
+        (lambda: attr.x.startswith("a"), "prefix, suffix"),
+        (lambda: pub.x**2, r"pub\.x \* pub\.x"),
+        (lambda: min(pub.x, this.x), r"fn\.min"),
+        (lambda: Filter.of(5), r"built from silbo\.attr; not int"),
+        (lambda: Scope.of(5), r"built from silbo\.sub, silbo\.this, silbo\.msg"),
+    ],
+)
+def test_what_people_try_is_answered_with_the_right_spelling(use, said):
+    with pytest.raises(errors.FormError, match=said):
+        use()
+
+
+def test_names_have_no_other_attributes():
+    assert not hasattr(attr.x, "to_pylist")
+
+
 def test_in_a_variable_is_spelled_is_in():
     with pytest.raises(errors.FormError, match=r"is_in\(this\.holdings\)"):
         _ = msg.symbol in this.holdings
@@ -119,7 +141,7 @@ def test_a_form_that_means_nothing_is_refused(use):
         use()
 
 
-@pytest.mark.parametrize("constant", [float("nan"), 2**63, None, "\ud800"])
+@pytest.mark.parametrize("constant", [float("nan"), 2**63, "\ud800"])
 def test_a_constant_passes_the_door(constant):
     with pytest.raises(errors.InvalidValue):
         attr.x == constant  # noqa: B015  # it raises

@@ -234,12 +234,25 @@ def test_after_a_namespace_keywords_and_quoted_names_stand():
         (Filter, "!x", "!", "write `not`"),
         (Filter, "1 < x < 5", "<", "write 1 < x and x < 5"),
         (Filter, "x = ", "", "expected one of: a name, a number"),
-        (Filter, "(x = 1", "", "expected )"),
-        (Filter, "x = 1)", ")", "expected the end"),
+        (Filter, "(x = 1", "", "and, or, )"),
+        (Filter, "x = 1)", ")", "and, or, the end"),
         (Filter, "x y", "y", "expected one of: not, = !="),
         (Filter, "x", "x", "write x = true, or exists x"),
         (Filter, "5", "5", "a constant alone"),
-        (Filter, "x = y", "y", "put this into context="),
+        (Filter, "x = y", "y", 'a string stands in quotes, "y"; a second attribute is compared in context='),
+        (Filter, "x = null", "null", "there is no null"),
+        (Filter, "x LIKE 'a'", "LIKE", "write prefix, suffix or contains"),
+        (Filter, "x ~ 'a'", "~", "no regular expressions"),
+        (Filter, "x = 1;", ";", "remove it"),
+        (Filter, "x in [1]", "[", "a list stands in parentheses"),
+        (Filter, "x = “a”", "“", "straight quotes"),
+        (Filter, "x\u00a0= 1", "\u00a0", "U+00A0 (no-break space)"),
+        (Filter, "x = 'it''s'", "'s'", "inside a string a quote is written"),
+        (Filter, "in = 3", "in", "stands in backticks: `in`"),
+        (Filter, "x exists", "exists", "write exists before the name"),
+        (ContextFunction, "pub.x ** 2 = 1", "*", "there is no power"),
+        (Scope, "sub.role = admin", "admin", "a string stands in quotes"),
+        (ContextFunction, "this. x = 1", ".", "without blanks"),
         (Filter, "x + 1 = 2", "x + 1", "no arithmetic"),
         (Filter, "x = - 5", "- 5", "no arithmetic"),
         (Filter, "abs(x) = 1", "abs", "no functions"),
@@ -298,8 +311,9 @@ def test_a_fault_is_marked_and_says_what_was_expected(kind, text, marked, said):
     assert said in error.reason
     if marked:
         assert text[error.start : error.end].startswith(marked) or text[error.start :].startswith(marked)
-    line, carets = str(error).splitlines()[-2:]
-    assert line == text
+    header, line, carets = str(error).splitlines()
+    assert header == f"cannot read this {kind.language.title}:"
+    assert line == text.replace("\u00a0", " ")
     assert carets.index("^") == error.start
 
 

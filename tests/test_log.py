@@ -222,3 +222,9 @@ def test_an_engine_that_is_not_there_is_named_with_those_that_are():
         silbo.replay([], engine="abacus")
     with pytest.raises(errors.InvalidValue, match="at least one"):
         silbo.replay([], batch=0)
+
+
+@pytest.mark.parametrize("log", [[{"event": "disconnect"}], ["{}"], io.StringIO("{}")])
+def test_a_log_is_a_path_a_binary_file_or_events(log):
+    with pytest.raises(errors.InvalidValue, match=r"^log: "):
+        list(silbo.replay(log))

@@ -15,10 +15,10 @@ from silbo.broker.delivery import Subscription
 from silbo.broker.record import Record
 from silbo.broker.session import Receipt, Session
 from silbo.broker.tables import tables
-from silbo.errors import Closed, UnknownId
+from silbo.errors import Closed, InvalidValue, UnknownId, UnknownSession
 from silbo.matching.candidates import Candidates, SubscriptionRow
 from silbo.matching.explanation import Explanation, explain
-from silbo.model.events import Event, Publish
+from silbo.model.events import Disconnect, Event, Publish
 from silbo.model.notification import Notification, Publication, shown_context
 from silbo.model.values import checked_name
 
@@ -80,26 +80,39 @@ class Broker:
         if not self._closed:
             self.close()
 
+    def __repr__(self) -> str:
+        return f"<Broker of {len(self._sessions)} sessions{' closed' * self._closed}>"
+
     # looking inside
 
     def explain(self, message: Notification | Receipt, subscription: Subscription | tuple[str, str]) -> Explanation:
-        """Why a subscription gets or does not get a message, clause by clause, with the contexts as they are now.
+        """Why a subscription would get a message or not, clause by clause, with the contexts as they are now.
 
-        The message is a notification or the receipt of its publish; the subscription is a handle, or
-        the names of its session and its own id.
+        The message is a notification or the receipt of its publish; the subscription is a handle, or its
+        session's name and its id. What was at the publish itself is told by `silbo explain` of a record.
         """
+        if not isinstance(message, Notification | Receipt):
+            raise InvalidValue("message", f"a notification or a receipt is expected, not {type(message).__name__}.")
         with self._lock:
             row = self._row(subscription)
-            return explain(message._publication, row, self._core.contexts[row.subscriber])
+            return explain(message._publication, row, self._core.contexts[row.subscriber], now=True)
 
     def _row(self, subscription: Subscription | tuple[str, str]) -> SubscriptionRow:
-        session, id = (
-            (subscription._session.uuid, subscription.id) if isinstance(subscription, Subscription) else subscription
-        )
-        for peer in self._core.peers.values():
-            if session in (peer.uuid, peer.name) and id in peer.subscriptions:
-                return peer.subscriptions[id]
-        raise UnknownId("subscription", id, [row for peer in self._core.peers.values() for row in peer.subscriptions])
+        subscription = getattr(subscription, "_subscription", subscription)  # asyncio's is around one of ours
+        if isinstance(subscription, Subscription):
+            if subscription.closed:
+                raise Closed(f"subscription {subscription.id!r} of session {subscription._session.name!r}")
+            return subscription._session._peer.subscriptions[subscription.id]
+        if not isinstance(subscription, tuple) or len(subscription) != 2:
+            raise InvalidValue("subscription", "a subscription or (session's name, id) is expected.")
+        session, id = subscription
+        peers = [peer for peer in self._core.peers.values() if session in (peer.uuid, peer.name)]
+        if not peers:
+            raise UnknownSession(session)
+        known = {key: row for peer in peers for key, row in peer.subscriptions.items()}
+        if id not in known:
+            raise UnknownId("subscription", id, known)
+        return known[id]
 
     def tables(self) -> str:
         """The broker's tables as the paper prints them."""
@@ -152,7 +165,7 @@ class Broker:
             assert isinstance(subscription, Subscription)
             context = shown_context(publication.offered, row.asked)
             notification = Notification(publication, row.name, row.id, context)
-            if subscription in waiting or not subscription.offer(notification):
+            if subscription in waiting or not subscription._offer(notification):
                 waiting.setdefault(subscription, []).append(notification)
         self._counts["notified"] += len(rows)
 
@@ -160,11 +173,15 @@ class Broker:
         """The lock is free while this waits: readers and other publishers go on."""
         for subscription, notifications in waiting.items():
             for notification in notifications:
-                subscription.offer_waiting(notification)
+                subscription._offer_waiting(notification)
 
     def _record(self, session: Session, event: Callable[[str], Event]) -> None:
         if self._recorder is not None:
-            self._recorder.write(event(session._log_name))
+            made = event(session._log_name)
+            # in a log a session begins with its first event: one that had none cannot end either
+            if session._is_recorded or not isinstance(made, Disconnect):
+                session._is_recorded = True
+                self._recorder.write(made)
 
     def _forget(self, session: Session) -> None:
         self._core.disconnect(session._peer)

@@ -143,7 +143,7 @@ def _offered(peer: Peer, publish: Publish, scope: Scope | None) -> Context:
     """What the advertisements that contain the message show of the publisher's context, or a refusal."""
     containing = [row for row in peer.advertisements.values() if row.filter.selects(publish.attributes)]
     if not containing:
-        raise NotAdvertised(peer.name, [str(row.filter) for row in peer.advertisements.values()])
+        raise NotAdvertised(peer.name, publish.attributes, [str(row.filter) for row in peer.advertisements.values()])
     reads = _united(row.reads for row in containing)
     if scope is not None and reads is not None and not scope.variables("sub") <= reads:
         raise ScopeBeyondReads(scope.variables("sub") - reads, reads)

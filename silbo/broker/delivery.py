@@ -7,7 +7,9 @@ counted (`dropped`) or raised (`SlowSubscriber`).
 
 from __future__ import annotations
 
+import inspect
 import logging
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -35,7 +37,7 @@ class Subscription:
 
     __slots__ = (
         "_arrived", "_block_timeout", "_deliver", "_end", "_limit", "_lock", "_queue", "_room", "_session", "_slow",
-        "_wake", "dropped", "id",
+        "_tap", "_wake", "dropped", "id",
     )  # fmt: skip
 
     def __init__(
@@ -52,6 +54,10 @@ class Subscription:
             raise InvalidValue("queue", f"a queue holds at least one notification, not {queue!r}.")
         if slow not in ("disconnect", "drop_oldest", "block"):
             raise InvalidValue("slow", f"expected 'disconnect', 'drop_oldest' or 'block', not {slow!r}.")
+        if not isinstance(block_timeout, int | float) or not 0 < block_timeout < threading.TIMEOUT_MAX:
+            raise InvalidValue("block_timeout", f"seconds greater than 0 are expected, not {block_timeout!r}.")
+        if deliver is not None and (not callable(deliver) or inspect.iscoroutinefunction(deliver)):
+            raise InvalidValue("deliver", f"an ordinary function is expected, not {deliver!r}. For asyncio: silbo.aio.")
         self.id = id
         self.dropped = 0
         self._session = session
@@ -65,6 +71,7 @@ class Subscription:
         self._arrived: Condition | None = None
         self._room: Condition | None = None
         self._wake: Callable[[], None] | None = None
+        self._tap: Callable[[Notification], object] | None = None
         self._end: SilboError | None = None
 
     # reading
@@ -146,7 +153,7 @@ class Subscription:
 
     # filling, under the broker's lock
 
-    def offer(self, notification: Notification) -> bool:
+    def _offer(self, notification: Notification) -> bool:
         """Queue a notification as the policy says; False if the publisher must wait for room."""
         if self._queue is None:
             self._queue = deque()
@@ -154,7 +161,7 @@ class Subscription:
             if self._slow == "block":
                 return False
             if self._slow == "disconnect":
-                self.end_slow()
+                self._end_slow()
                 return True
             self._queue.popleft()
             self.dropped += 1
@@ -162,7 +169,7 @@ class Subscription:
         self._put(notification)
         return True
 
-    def offer_waiting(self, notification: Notification) -> None:
+    def _offer_waiting(self, notification: Notification) -> None:
         """Queue a notification, waiting for room up to the time-out; then the subscription ends as slow."""
         self._room = self._room or Condition(self._lock)
         has_room = self._room.wait_for(
@@ -173,15 +180,15 @@ class Subscription:
         if has_room:
             self._put(notification)
         else:
-            self.end_slow()
+            self._end_slow()
 
-    def end_slow(self) -> None:
+    def _end_slow(self) -> None:
         """End it because nobody reads it; with a callback nobody would hear of it, so it is also logged."""
         log.warning("subscription %s/%s ended: its queue of %d was full", self._session.name, self.id, self._limit)
         self._session._broker._counts["slow"] += 1
         self._session._end_subscription(self.id, SlowSubscriber(self.id, self._limit))
 
-    def end(self, why: SilboError) -> None:
+    def _end_with(self, why: SilboError) -> None:
         """Nothing more will come; tell everyone who waits."""
         self._end = why
         for waiting in (self._arrived, self._room):
@@ -190,14 +197,14 @@ class Subscription:
         if self._wake is not None:
             self._wake()
 
-    def on_arrival(self, wake: Callable[[], None]) -> None:
+    def _on_arrival(self, wake: Callable[[], None]) -> None:
         """Have `wake` called, under the lock, whenever something was queued or the subscription ended."""
         with self._lock:
             self._wake = wake
             if self._queue or self._end is not None:
                 wake()
 
-    def take_for_callback(self) -> tuple[Deliver, Notification] | None:
+    def _take_for_callback(self) -> tuple[Deliver, Notification] | None:
         """The callback and what it is called with next, if anything is queued."""
         notification = self._take()
         return None if notification is None or self._deliver is None else (self._deliver, notification)
@@ -205,6 +212,8 @@ class Subscription:
     def _put(self, notification: Notification) -> None:
         assert self._queue is not None
         self._queue.append(notification)
+        if self._tap is not None:
+            self._tap(notification)
         if self._deliver is not None:
             self._session._dispatcher.schedule(self)
         elif self._arrived is not None:

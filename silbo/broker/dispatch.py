@@ -54,7 +54,7 @@ class Dispatcher:
     def _run(self) -> None:
         while (subscription := self._next()) is not None:
             with self._changed:
-                due = subscription.take_for_callback()
+                due = subscription._take_for_callback()
             if due is not None:
                 self._call(*due)
             with self._changed:

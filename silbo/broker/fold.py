@@ -90,7 +90,7 @@ class Fold:
         """Apply one publish and give the publication it became; it raises if refused."""
         peer = self.peers.get(event.session)
         if peer is None:
-            raise NotAdvertised(event.session, [])
+            raise NotAdvertised(event.session, event.attributes, [])
         return self.core.publish(peer, event)[0]
 
     def _publish(self, peer: Peer, event: Publish) -> list[Notification]:

@@ -20,7 +20,7 @@ from silbo.language.form import Form
 from silbo.matching.filter import Filter
 from silbo.model.events import Advertise, Disconnect, Publish, SetContext, Subscribe, Unadvertise, Unsubscribe
 from silbo.model.notification import Publication
-from silbo.model.values import ContextValue, checked_changes, checked_name, checked_names
+from silbo.model.values import Context, checked_changes, checked_name, checked_names
 
 if TYPE_CHECKING:
     from silbo.broker.broker import Broker
@@ -93,6 +93,7 @@ class Session:
         self._broker = broker
         self._peer = peer
         self._log_name = log_name
+        self._is_recorded = False
         self._lock = broker._lock
         # held while a publish waits for room, so that the session's next one cannot overtake it
         self._publishing = Lock()
@@ -118,11 +119,16 @@ class Session:
         return self._closed
 
     @property
-    def context(self) -> dict[str, ContextValue]:
-        """Its context as it is now."""
+    def broker(self) -> Broker:
+        """The broker it is connected to."""
+        return self._broker
+
+    @property
+    def context(self) -> Context:
+        """Its context as it is now; read-only, `set_context` changes it."""
         with self._lock:
             self._check_open()
-            return dict(self._broker._core.contexts[self.uuid])
+            return self._broker._core.contexts[self.uuid]
 
     # context
 
@@ -197,9 +203,7 @@ class Session:
         self, rows: Iterable[Mapping[str, Any]] | ArrowTable, *, scope: ScopeLike | None = None
     ) -> list[Receipt]:
         """Publish rows of attributes, or the rows of an Arrow table (null: absent), all or none."""
-        if not isinstance(rows, Iterable) or hasattr(rows, "to_pylist"):
-            rows = [{name: value for name, value in row.items() if value is not None} for row in rows.to_pylist()]
-        return self._publish(list(rows), scope, None, None, lambda i: f"rows[{i}]")
+        return self._publish(_listed(rows), scope, None, None, lambda i: f"rows[{i}]")
 
     def _publish(
         self, rows: list[Mapping[str, Any]], scope: ScopeLike | None, payload: bytes | None, context: Any, path: Any
@@ -262,7 +266,7 @@ class Session:
     def _end_subscription(self, id: str, why: SilboError) -> None:
         self._broker._core.unsubscribe(self._peer, id)
         self._broker._record(self, lambda name: Unsubscribe(name, id))
-        self._subscriptions.pop(id).end(why)
+        self._subscriptions.pop(id)._end_with(why)
 
     # ending
 
@@ -274,7 +278,7 @@ class Session:
             self._broker._forget(self)
             self._closed = True
             for subscription in self._subscriptions.values():
-                subscription.end(Closed(f"session {self.name!r}"))
+                subscription._end_with(Closed(f"session {self.name!r}"))
         self._dispatcher.finish()
 
     def __enter__(self) -> Self:
@@ -306,3 +310,11 @@ def _mapping(mapping: object) -> Mapping[str, Any]:
     if not isinstance(mapping, Mapping):
         raise InvalidValue("context", f"a mapping of names to values is expected, not {type(mapping).__name__}.")
     return mapping
+
+
+def _listed(rows: object) -> list[Mapping[str, Any]]:
+    if hasattr(rows, "to_pylist"):
+        return [{name: value for name, value in row.items() if value is not None} for row in rows.to_pylist()]
+    if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
+        raise InvalidValue("rows", f"mappings of attributes or an Arrow table are expected, not {type(rows).__name__}.")
+    return list(rows)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from silbo.cli.commands import open_log, positive
 from silbo.engines.explaining import explanation_of
 from silbo.errors import InvalidEvent
 from silbo.model.log import parse_json
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EPILOG = """examples:
   silbo diff oracle.jsonl memory.jsonl
   silbo diff oracle.jsonl memory.jsonl --log log.jsonl --most 3
+  silbo replay log.jsonl | silbo diff oracle.jsonl -
 
 With --log each difference is explained clause by clause, as the log's state was at that publish.
 Exit status 0 if the outputs hold the same notifications, 1 if not.
@@ -33,6 +34,34 @@ class Key(NamedTuple):
     subscriber: str
     subscription: str
 
+    def __str__(self) -> str:
+        return f"{self.publisher}#{self.sequence} to {self.subscriber}/{self.subscription}"
+
+
+class Output:
+    """The notifications of one output, counted; the order of keys does not matter, numbers do."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.counts: Counter[str] = Counter()
+        with open_log(path) as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    self.counts[self._canonical(line, number)] += 1
+
+    def _canonical(self, line: bytes, number: int) -> str:
+        try:
+            value = parse_json(line)
+        except InvalidEvent as error:
+            raise InvalidEvent(f"{self.path}:{number}: {error}") from None
+        if not isinstance(value, dict) or not set(Key._fields) <= value.keys():
+            raise InvalidEvent(f"{self.path}:{number}: this is no notification. Give outputs of silbo replay.")
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+    def only_here(self, other: Output) -> list[tuple[Key, str, Output]]:
+        """What the other has not, or not as often."""
+        return [(_key(line), line, self) for line in (self.counts - other.counts).elements()]
+
 
 def add_to(commands: Commands) -> None:
     """Declare the command."""
@@ -43,61 +72,48 @@ def add_to(commands: Commands) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("a", metavar="A", help="an output of silbo replay")
+    parser.add_argument("a", metavar="A", help="an output of silbo replay, or - for standard input")
     parser.add_argument("b", metavar="B", help="another one")
-    parser.add_argument("--log", metavar="LOG", help="the log both came from, to explain differences")
-    parser.add_argument("--most", type=int, default=10, metavar="N", help="differences to show (default: 10)")
+    parser.add_argument("--log", type=Path, metavar="LOG", help="the log both came from, to explain differences")
+    parser.add_argument("--most", type=positive, default=10, metavar="N", help="differences to show (default: 10)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the differences; 1 if there are any."""
-    a, b = _read(options.a), _read(options.b)
-    only_a, only_b = a - b, b - a
+    a, b = Output(options.a), Output(options.b)
+    only_a, only_b = a.only_here(b), b.only_here(a)
     if not only_a and not only_b:
-        print(f"no difference: {a.total():,} notifications")
+        print(f"no difference: {a.counts.total():,} notifications")
         return 0
-    print(
-        f"{only_a.total():,} only in {options.a}, {only_b.total():,} only in {options.b}, {(a & b).total():,} in both"
-    )
-    differences = [(line, options.a) for line in only_a.elements()] + [(line, options.b) for line in only_b.elements()]
-    twins = {_key(line) for line in only_a} & {_key(line) for line in only_b}
-    differences.sort(key=lambda difference: (_key(difference[0]), difference[1] != options.a))
-    for line, where in differences[: options.most]:
-        print(f"\nonly in {where}: {line}")
-        print(_why(line, twins, a, b, options))
+    in_both = (a.counts & b.counts).total()
+    print(f"{len(only_a):,} only in {a.path}, {len(only_b):,} only in {b.path}, {in_both:,} in both")
+    differences = sorted(only_a + only_b, key=lambda difference: (difference[0], difference[2] is b))
+    for key, line, where in differences[: options.most]:
+        print(f"\nonly in {where.path}: {key}\n  {line}")
+        print(_why(key, line, where, b if where is a else a, options.log))
     if len(differences) > options.most:
         print(f"\n(+{len(differences) - options.most:,} more; --most shows more)")
     return 1
 
 
-def _read(path: str) -> Counter[str]:
-    """The notifications of an output, each as canonical JSON: the order of keys does not count, numbers do."""
-    found: Counter[str] = Counter()
-    with Path(path).open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            value = parse_json(line)
-            if not isinstance(value, dict) or not set(Key._fields) <= value.keys():
-                raise InvalidEvent(f"{path}:{number}: this is no notification. Give outputs of silbo replay.")
-            found[json.dumps(value, sort_keys=True, ensure_ascii=False)] += 1
-    return found
-
-
 def _key(line: str) -> Key:
-    value: Mapping[str, Any] = json.loads(line)
-    return Key(*(value[field] for field in Key._fields))
+    value: dict[str, Any] = json.loads(line)
+    return Key(str(value["publisher"]), int(value["sequence"]), str(value["subscriber"]), str(value["subscription"]))
 
 
-def _why(line: str, twins: set[Key], a: Counter[str], b: Counter[str], options: argparse.Namespace) -> str:
-    key = _key(line)
-    if a[line] and b[line]:
-        return f"  it stands there {abs(a[line] - b[line])} time(s) more often: a repeat."
-    if key in twins:
-        return "  the other output has this notification with other attributes, context or payload."
-    if options.log is None:
-        return (
-            f"  the other output has no such notification. --log LOG tells why {key.subscriber} should get it or not."
-        )
-    return explanation_of(options.log, *key)
+def _why(key: Key, line: str, where: Output, other: Output, log: Path | None) -> str:
+    if other.counts[line]:
+        return f"  it stands there {where.counts[line] - other.counts[line]} time(s) more often: a repeat."
+    twin = next((each for each in other.counts if _key(each) == key), None)
+    if twin is not None:
+        return f"  {other.path} has it with another {_differing(line, twin)}."
+    if log is None:
+        return f"  {other.path} has no such notification. --log LOG tells why {key.subscriber} should get it or not."
+    return explanation_of(log, *key)
+
+
+def _differing(line: str, twin: str) -> str:
+    a, b = json.loads(line), json.loads(twin)
+    fields = [name for name in {**a, **b} if json.dumps(a.get(name)) != json.dumps(b.get(name))]
+    return ", ".join(f"{name} ({json.dumps(b.get(name), ensure_ascii=False)})" for name in fields)

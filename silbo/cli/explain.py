@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from silbo.engines.explaining import Explained, explain_log
+from silbo.cli.commands import open_log
+from silbo.engines.explaining import Published, Unaccepted, explain_log
 
 if TYPE_CHECKING:
     from silbo.cli.commands import Commands
@@ -19,6 +19,7 @@ EPILOG = """examples:
 
 For each publish: every subscription asked for, the three questions (content filter, context function,
 publisher's scope), each clause with its truth and the values it used, as they were at that publish.
+Refused lines that could be the reason are told too.
 silbo.Broker(record="log.jsonl") writes such a log.
 """
 
@@ -44,36 +45,39 @@ def add_to(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print an explanation for each message and subscription asked for; 1 if there is none."""
     printed = 0
-    log = sys.stdin.buffer if options.log == "-" else Path(options.log).open("rb")  # noqa: SIM115  # closed below
-    with log:
+    with open_log(options.log) as log:
         for each in explain_log(log, subscriber=options.subscriber, subscription=options.subscription):
-            if _asked(each, options):
-                printed += _print(each, options)
+            for text in _told(each, options):
+                print(f"{options.log}:{each.line}: {text}\n")
+                printed += 1
     if not printed:
-        print("nothing to explain: no publish and active subscription of that description in the log")
+        print("nothing to explain: the log has no publish and no active subscription of that description")
     return 0 if printed else 1
 
 
-def _asked(each: Explained, options: argparse.Namespace) -> bool:
-    if options.publisher not in (None, each.publisher):
+def _told(each: Published | Unaccepted, options: argparse.Namespace) -> Iterator[str]:
+    if isinstance(each, Unaccepted):
+        if _concerns(each, options):
+            whose = "" if each.session is None else f" of {each.session}"
+            yield f"the {each.event}{whose} was refused and changed nothing: {each.error.line}"
+    elif _asked(each, options):
+        if not each.explanations:
+            name = f"{each.publication.publisher}#{each.publication.sequence}"
+            yield f"{name}: no active subscription of {options.subscriber or 'anybody'} at this publish"
+        yield from (str(told) for told in each.explanations if not (options.missed and told.gets))
+
+
+def _concerns(each: Unaccepted, options: argparse.Namespace) -> bool:
+    """A refused publish may be why a subscriber got nothing, and so may a refused event of its own."""
+    if options.sequence is not None:
         return False
-    return options.sequence is None or (each.publication is not None and each.publication.sequence == options.sequence)
+    if each.session is None or each.event == "publish":
+        return options.publisher in (None, each.session)
+    return options.subscriber in (None, each.session)
 
 
-def _print(each: Explained, options: argparse.Namespace) -> int:
-    place = f"{options.log}:{each.line}"
-    if each.refused is not None:
-        print(f"{place}: nobody gets it, the publish of {each.publisher} was refused: {each.refused.line}\n")
-        return 1
-    if not each.explanations:
-        who = options.subscriber or "anybody"
-        print(f"{place}: {each.publisher}#{_sequence(each)}: no active subscription of {who} at this publish\n")
-        return 1
-    shown = [explanation for explanation in each.explanations if not (options.missed and explanation.gets)]
-    for explanation in shown:
-        print(f"{place}: {explanation}\n")
-    return len(shown)
-
-
-def _sequence(each: Explained) -> int:
-    return 0 if each.publication is None else each.publication.sequence
+def _asked(each: Published, options: argparse.Namespace) -> bool:
+    return options.publisher in (None, each.publication.publisher) and options.sequence in (
+        None,
+        each.publication.sequence,
+    )

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from silbo.cli.commands import open_log, positive
 from silbo.engines.replay import ENGINES, replay
 from silbo.errors import SilboError
 from silbo.model.log import notification_json
@@ -38,7 +39,7 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument(
         "--batch",
-        type=int,
+        type=positive,
         default=1_000,
         metavar="N",
         help="how many events the engine gets at a time (default: 1,000)",
@@ -52,8 +53,8 @@ def run(options: argparse.Namespace) -> int:
     def refused(line: int, error: SilboError) -> None:
         print(f"{options.log}:{line}: {error.line}", file=sys.stderr)
 
-    log = sys.stdin.buffer if options.log == "-" else options.log
-    for notification in replay(log, options.engine, batch=options.batch, refused=refused):
-        sys.stdout.write(notification_json(notification) + "\n")
+    with open_log(options.log) as log:
+        for notification in replay(log, options.engine, batch=options.batch, refused=refused):
+            sys.stdout.write(notification_json(notification) + "\n")
     sys.stdout.flush()
     return 0

@@ -129,7 +129,13 @@ def _lines(log: str | PathLike[str] | BinaryIO | Iterable[Event]) -> Iterator[Li
     elif hasattr(log, "read"):
         yield from read_log(cast("BinaryIO", log))
     else:
-        yield from (Line(number, event, None) for number, event in enumerate(log, 1))
+        yield from (Line(number, _checked(event), None) for number, event in enumerate(log, 1))
+
+
+def _checked(event: object) -> Event:
+    if isinstance(event, Event):
+        return event
+    raise InvalidValue("log", f"a path, a file opened as bytes, or events are expected, not {type(event).__name__}.")
 
 
 def _apply(engine: Engine, lines: list[Line], tell: Callable[[int, SilboError], None]) -> Sequence[Notified]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeVar, cast
 
-from silbo.errors import FormError, TextTooLong
+from silbo.errors import ExpressionError, FormError, TextTooLong
 from silbo.language.bounds import MAX_TEXT, check_conjunctions, check_lists, check_nodes, check_text
 from silbo.language.evaluation import Bindings, Evaluate, compiled
 from silbo.language.form import Form
@@ -49,9 +49,8 @@ class Expression:
             return _remembered(cls, given)
         if isinstance(given, Form):
             return cls._of_form(given)
-        raise FormError(
-            f"a {cls.language.title} is text or built from silbo.attr, pub, this, sub, msg; not {type(given).__name__}."
-        )
+        names = ", ".join(f"silbo.{each}" for each in cls.language.namespaces or ("attr",))
+        raise FormError(f"a {cls.language.title} is text or built from {names}; not {type(given).__name__}.")
 
     @classmethod
     def _of_form(cls, form: Form) -> Self:
@@ -99,12 +98,20 @@ def _remembered(kind: type[E], text: str) -> E:
 
 @lru_cache(maxsize=REMEMBERED)
 def _read(kind: type[Expression], text: str) -> Expression:
+    try:
+        return kind(_tree(text, kind.language), text)
+    except ExpressionError as error:
+        error.what = kind.language.title
+        raise
+
+
+def _tree(text: str, language: Language) -> Condition:
     check_text(text)
     lexemes = list(tokens(text))
     check_lists(text, lexemes)
-    if not kind.language.is_filter:
+    if not language.is_filter:
         check_nodes(text, lexemes)
-    condition = Meaning(text, kind.language).condition(read(text, lexemes))
-    if kind.language.is_filter:
+    condition = Meaning(text, language).condition(read(text, lexemes, language))
+    if language.is_filter:
         check_conjunctions(text, condition)
-    return kind(condition, text)
+    return condition

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
-from silbo.errors import FormError, TextTooLong, TooDeep, TooManyNodes
+from silbo.errors import FormError, NoSuchMethod, TextTooLong, TooDeep, TooManyNodes
 from silbo.language import tree
 from silbo.language.bounds import MAX_NODES, MAX_TEXT
 from silbo.language.tokens import MAX_DEPTH
 from silbo.language.tree import Constant, Name, Namespace, Value
-from silbo.model.geometry import Geometry
+from silbo.model.geometry import Geometry, geometry, looks_like_geometry
 from silbo.model.values import KINDS, ValueSet, checked_name, checked_scalar
 
 SPELLING = (
     "a condition has no truth before a message comes. Write & for `and`, | for `or`, ~ for `not`, "
-    ".is_in(…) for `in`, (1 < attr.x) & (attr.x < 5) for `1 < attr.x < 5`; "
+    ".is_in(…) for `in`, (1 < attr.x) & (attr.x < 5) for `1 < attr.x < 5`, fn.min(…) and fn.max(…) for min and max; "
     "and put parentheses around each comparison: (attr.x > 1) & (attr.y < 2)."
 )
 
@@ -209,6 +209,15 @@ class Operand(Form):
     def __rtruediv__(self, other: object) -> Operand:
         return _arithmetic("/", other, self)
 
+    def __pow__(self, other: object) -> NoReturn:
+        raise FormError("there is no power. Write pub.x * pub.x.")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NoSuchMethod(
+            f"no {name!r} here: there are prefix, suffix, contains, is_in and exists; "
+            'a name with a dot is written attr["a.b"].'
+        )
+
     def __neg__(self) -> Operand:
         return Operand(tree.Negative(self._tree), self)
 
@@ -261,6 +270,8 @@ class Geometric:
 
 def constant(value: object) -> Constant:
     """A Python scalar as a constant."""
+    if value is None:
+        raise FormError("there is no None to compare with. Write ~attr.x.exists() for an absent name.")
     checked = checked_scalar(value, "constant")
     return Constant(KINDS[type(checked)], checked)
 
@@ -302,6 +313,7 @@ def _shape(value: object) -> tree.Shape:
         return value._tree
     if isinstance(value, Geometric):
         return value.tree
-    if isinstance(value, Geometry):
-        return tree.GeometryConstant(value.wkb, value.wkt)
+    if looks_like_geometry(value):
+        made = geometry(value)
+        return tree.GeometryConstant(made.wkb, made.wkt)
     raise FormError("expected a geometry: a variable, fn.point(x, y) or silbo.geometry(…).")

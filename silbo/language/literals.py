@@ -30,7 +30,11 @@ def name(text: str, start: int, end: int, language: Language) -> Name:
         return Name("attribute", _plain(written, text, start, end))
     if namespace not in language.namespaces:
         raise ExpressionError(
-            text, start, end, f"every name in a {language.title} begins with one of: {language.prefixes} (lower case)"
+            text,
+            start,
+            end,
+            f"every name in a {language.title} begins with one of: {language.prefixes} (lower case); "
+            "a string stands in quotes",
         )
     assert namespace is not None
     return Name(namespace, _plain(rest, text, start, end))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from silbo.errors import ExpressionError, InvalidGeometry, TooManyVertices
 from silbo.language import literals, tree
+from silbo.language.hints import strange_word
 from silbo.language.languages import Language
-from silbo.language.syntax import OPERATORS, span, unknown_operator
+from silbo.language.syntax import span
 from silbo.language.tokens import Lexeme
 from silbo.language.tree import Condition, Constant, Name, Shape, Value
 from silbo.model.geometry import geometry
@@ -115,9 +116,6 @@ class Meaning:
 
     def _comparison(self, children: list[Parsed]) -> Condition:
         operators = cast("list[Lexeme]", children[1::2])
-        for token in operators:
-            if token.text.lower() not in OPERATORS:
-                self._refuse(token, unknown_operator(token.text))
         if len(operators) > 1:
             self._refuse(operators[1], self._shown_as_and(children))
         left, right = self.value(children[0]), self.value(children[2])
@@ -143,10 +141,18 @@ class Meaning:
         if not self._language.is_filter or (isinstance(left, Name) and isinstance(right, Constant)):
             return
         if isinstance(left, Name):
-            self._refuse(children[2], "a content filter compares an attribute with a constant; put this into context=")
+            self._refuse(children[2], self._no_constant(children[2]))
         if isinstance(right, Name):
             self._refuse(children[0], f"expected the attribute on the left of {operator}")
         self._refuse(children[0], "two constants; a content filter compares an attribute with a constant")
+
+    def _no_constant(self, node: Parsed) -> str:
+        """A second attribute, or, more often, a string without its quotes."""
+        word = self._text[slice(*span(node))]
+        known = strange_word(word)
+        if known is not None:
+            return known
+        return f'a string stands in quotes, "{word}"; a second attribute is compared in context='
 
     def _takes(self, kinds: tuple[str, ...], operator: str, node: Parsed, value: Value) -> None:
         if isinstance(value, Constant) and value.kind not in kinds:

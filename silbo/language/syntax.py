@@ -6,36 +6,21 @@ lark's own tree of tokens with their places; `meaning` turns it into ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from silbo.errors import ExpressionError
-from silbo.language.tokens import Lexeme
+from silbo.language.hints import strange_word
+from silbo.language.languages import Language
+from silbo.language.tokens import KEYWORDS, Lexeme
 
 if TYPE_CHECKING:
-    from lark import Lark, Tree, UnexpectedToken
+    from lark import Lark, Tree
 
     Parsed: TypeAlias = Tree[Lexeme] | Lexeme
 
-OPERATORS = ("=", "==", "!=", "<", "<=", ">", ">=", "prefix", "suffix", "contains")
-KNOWN_OPERATORS = "= != < <= > >= prefix suffix contains in"
-
-# what people write who come from elsewhere
-HINTS = {
-    "&&": "write `and`",
-    "&": "write `and`",
-    "||": "write `or`",
-    "|": "write `or`",
-    "!": "write `not`",
-    "~": "write `not`",
-    "<>": "write `!=`",
-    "===": "write `=`",
-    "=>": "write `>=`",
-    "=<": "write `<=`",
-    "%": "there is no remainder",
-    "^": "there is no power",
-}
+READ_AGAIN = 400  # tokens
 
 EXPECTED = {
     "NAME": "a name",
@@ -83,7 +68,7 @@ def _parser() -> Lark:
     return Lark(grammar, parser="lalr", lexer=Tokens, maybe_placeholders=False)
 
 
-def read(text: str, lexemes: Sequence[Lexeme]) -> Parsed:
+def read(text: str, lexemes: Sequence[Lexeme], language: Language) -> Parsed:
     """The syntax tree of a text's tokens, or an `ExpressionError` that points at the fault."""
     from lark import UnexpectedToken
 
@@ -91,7 +76,12 @@ def read(text: str, lexemes: Sequence[Lexeme]) -> Parsed:
         tree: Any = _parser().parse(lexemes)  # its leaves are what our lexer gave
         return cast("Parsed", tree)
     except UnexpectedToken as error:
-        raise _pointing(text, error) from None
+        token: Any = error.token  # one of ours, or lark's own at the end
+        place = len(lexemes) if token.type == "$END" else lexemes.index(token)
+        # the parser may have reduced before it saw that the token is wrong, and forgot what else could
+        # follow. Asking it anew means reading again, which is for texts of ordinary length only.
+        accepted = _accepted(lexemes[:place]) if place <= READ_AGAIN else error.expected
+        raise _pointing(text, lexemes, place, _listed(accepted, language)) from None
 
 
 def span(node: Parsed) -> tuple[int, int]:
@@ -104,22 +94,36 @@ def span(node: Parsed) -> tuple[int, int]:
     return first.start, last.end
 
 
-def _pointing(text: str, error: UnexpectedToken) -> ExpressionError:
-    token: Any = error.token  # one of ours, or lark's own at the end
-    expected = _listed(error.accepts or error.expected)
-    if token.type == "$END":
+def _pointing(text: str, lexemes: Sequence[Lexeme], place: int, expected: str) -> ExpressionError:
+    """The fault at a token that did not fit, or at the end of the text."""
+    if place == len(lexemes):
         return ExpressionError(text, len(text), len(text), f"the text ends here; expected {expected}")
-    if token.type == "OPERATOR" and token.text.lower() not in OPERATORS:
-        return ExpressionError(text, token.start, token.end, unknown_operator(token.text))
-    return ExpressionError(text, token.start, token.end, f"not expected here; expected {expected}")
+    token = lexemes[place]
+    hint = _hint(token, lexemes[place - 1] if place else None)
+    return ExpressionError(text, token.start, token.end, f"not expected here{hint}; expected {expected}")
 
 
-def unknown_operator(operator: str) -> str:
-    """What to say of an operator that does not exist."""
-    hint = f" ({HINTS[operator]})" if operator in HINTS else ""
-    return f"unknown operator{hint}; expected one of: {KNOWN_OPERATORS}"
+def _accepted(lexemes: Sequence[Lexeme]) -> set[str]:
+    """The tokens that could follow these."""
+    parser: Any = _parser().parse_interactive(cast("Any", lexemes))
+    parser.exhaust_lexer()
+    return cast("set[str]", parser.accepts())
 
 
-def _listed(accepts: Iterable[str]) -> str:
-    known = [EXPECTED[terminal] for terminal in EXPECTED if terminal in accepts]
+def _hint(token: Lexeme, previous: Lexeme | None) -> str:
+    if token.type == "STRING" and previous is not None and previous.type == "STRING":
+        return " (inside a string a quote is written \\' or \\\")"
+    if token.type == "STAR" and previous is not None and previous.type == "STAR":
+        return " (there is no power)"
+    known = strange_word(token.text) if token.type in ("NAME", "EXISTS") else None
+    if known is None and token.text.lower() in KEYWORDS:
+        known = f"a name that equals a keyword stands in backticks: `{token.text}`"
+    return f" ({known})" if known else ""
+
+
+def _listed(accepted: set[str], language: Language) -> str:
+    left_out = {"PLUS", "MINUS", "SIGN", "STAR", "SLASH", "PREDICATE"} if language.is_filter else set()
+    if "OPERATOR" in accepted:
+        left_out.add("LPAR")  # behind a name it would begin a call: not what is missing
+    known = [EXPECTED[terminal] for terminal in EXPECTED if terminal in accepted - left_out]
     return "one of: " + ", ".join(known) if len(known) > 1 else "".join(known)

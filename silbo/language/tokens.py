@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from silbo.errors import ExpressionError, TooDeep
+from silbo.language.hints import strange_character, unknown_operator
 
 MAX_DEPTH = 32  # parentheses, calls, `not` and unary minus open around a token
 
@@ -51,6 +52,9 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 UNSIGNED = re.compile(NUMBER)
+NO_NUMBER = re.compile(r"\.?[0-9][A-Za-z0-9_.]*")
+
+OPERATORS = frozenset(["=", "==", "!=", "<", "<=", ">", ">="])
 
 
 class _Token(NamedTuple):
@@ -91,6 +95,8 @@ def _next(text: str, position: int, previous: str) -> Lexeme:
     type, start, end = found.lastgroup, found.start(found.lastgroup), found.end()
     if type == "NAME":
         type = KEYWORDS.get(text[start:end].lower(), "NAME")
+    elif type == "OPERATOR" and text[start:end] not in OPERATORS:
+        raise ExpressionError(text, start, end, unknown_operator(text[start:end]))
     elif type == "SIGN":
         type = SIGNS[text[start]]
         if type == "MINUS" and previous not in OPERAND_ENDS:
@@ -161,20 +167,11 @@ class Depth:
 
 def _no_token(text: str, position: int) -> ExpressionError:
     start = position + len(text[position:]) - len(text[position:].lstrip(" \t\r\n"))
-    character = text[start]
-    if character in "\"'`":
-        return ExpressionError(text, start, start + 1, f"this {character} is never closed; close it")
-    if number := re.compile(r"[.0-9][A-Za-z0-9_.]*").match(text, start):
+    if number := NO_NUMBER.match(text, start):
         return ExpressionError(
             text,
             start,
             number.end(),
             "this is no number; expected one as in JSON (7, -0.5, 1e6), and a blank behind it",
         )
-    if character == "\\":
-        return ExpressionError(
-            text, start, start + 1, "a backslash stands only inside a string; expected a quote first"
-        )
-    return ExpressionError(
-        text, start, start + 1, f"{character!r} is not expected here; names of other characters stand in `backticks`"
-    )
+    return ExpressionError(text, start, start + 1, strange_character(text[start]))

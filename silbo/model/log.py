@@ -41,6 +41,8 @@ class Line(NamedTuple):
 def read_log(file: BinaryIO | Iterable[bytes]) -> Iterator[Line]:
     """Every line of a log that is not blank. Lines end at LF, whatever else is in them."""
     for number, line in enumerate(file, 1):
+        if not isinstance(line, bytes):
+            raise InvalidValue("log", "a log is read as bytes. Open the file with mode 'rb'.")
         if line.strip(b" \t\r\n"):
             try:
                 yield Line(number, parse_event(line), None)
@@ -58,8 +60,10 @@ def parse_json(line: str | bytes) -> Any:
     try:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
         return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise InvalidEvent(f"this is no JSON: {error.msg} (column {error.colno}).") from None
     except (ValueError, RecursionError) as error:
-        raise InvalidEvent(f"this is no JSON: {str(error).partition(': line ')[0]}.") from None
+        raise InvalidEvent(f"this is no JSON: {error}.") from None
 
 
 def _no_constant(name: str) -> None:

@@ -5,7 +5,9 @@ A frozen dataclass costs three times as much to make.
 
 from __future__ import annotations
 
-from silbo.model.values import Attributes, Context
+from collections.abc import Iterator, KeysView
+
+from silbo.model.values import Attributes, Context, Scalar
 
 
 class Publication:
@@ -73,8 +75,22 @@ class Notification:
         """The message's opaque bytes, if it has any."""
         return self._publication.payload
 
-    def __getitem__(self, attribute: str) -> object:
+    def __getitem__(self, attribute: str) -> Scalar:
         return self._publication.attributes[attribute]
+
+    def __contains__(self, attribute: object) -> bool:
+        return attribute in self._publication.attributes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._publication.attributes)
+
+    def keys(self) -> KeysView[str]:
+        """The attributes' names: `dict(notification)` is the message."""
+        return self._publication.attributes.keys()
+
+    def get(self, attribute: str, default: Scalar | None = None) -> Scalar | None:
+        """An attribute, or the default where it is absent."""
+        return self._publication.attributes.get(attribute, default)
 
     def __repr__(self) -> str:
         return (

@@ -148,7 +148,7 @@ def checked_changes(values: object, path: str = "values", *, removals: bool = Tr
 
 
 def whole_context(
-    old: Context, changes: Mapping[str, ContextValue | None], path: str = "values"
+    old: Context, changes: Mapping[str, ContextValue | None], path: str = "context"
 ) -> dict[str, ContextValue]:
     """The context after the merge, within its bound; `old` is left alone."""
     merged = {**old, **changes}
@@ -238,8 +238,13 @@ def _without_numpy(value: object) -> object:
 def _why_not_scalar(value: object) -> str:
     if value is None:
         return "None is no value. Leave the name out (set_context(name=None) removes a variable)."
-    if isinstance(value, Mapping | list | tuple | set | frozenset):
+    if isinstance(value, Mapping):
+        return "a nested mapping is no value. Flatten it, one name for each value; a geometry is silbo.geometry(…)."
+    if isinstance(value, list | tuple | set | frozenset):
         return f"a nested {type(value).__name__} is no scalar. Flatten it: one name for each value."
     if looks_like_geometry(value):
         return "a geometry is no scalar. Geometries belong in the context."
-    return f"{type(value).__name__} is no value silbo knows. Use bool, int, float or str."
+    return (
+        f"{type(value).__name__} is no value silbo knows. Use bool, int, float or str; "
+        "in a context also a list or set of them, or a geometry."
+    )

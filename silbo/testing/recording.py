@@ -10,29 +10,27 @@ from silbo.model.notification import Notification
 
 
 class RecordingSession:
-    """A session around another: every verb is the inner session's, and what arrives is kept.
+    """A session around another: every verb is the inner session's, and what arrives is kept as well.
 
-    `received` holds everything that came for subscriptions made through it, in each subscription's
-    order. Subscriptions are read here: do not read them yourself, and pass no `deliver`.
+    `received` holds all that came for subscriptions made through it, in the order of arrival. The program
+    under test reads them, or gets its callbacks, as ever.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._subscriptions: list[Subscription] = []
         self._received: list[Notification] = []
 
     def subscribe(self, *arguments: Any, **options: Any) -> Subscription:
         """As `Session.subscribe`, with what arrives kept."""
-        subscription = self._session.subscribe(*arguments, **options)
-        self._subscriptions.append(subscription)
-        return subscription
+        # nothing may arrive before it is kept: the lock is the broker's own
+        with self._session._lock:
+            subscription = self._session.subscribe(*arguments, **options)
+            subscription._tap = self._received.append
+            return subscription
 
     @property
     def received(self) -> list[Notification]:
-        """All notifications until now, also of subscriptions that ended."""
-        for subscription in self._subscriptions:
-            self._received += subscription.drain()
-        self._subscriptions = [each for each in self._subscriptions if not each.closed]
+        """All notifications until now, read or not."""
         return list(self._received)
 
     def __getattr__(self, name: str) -> Any:

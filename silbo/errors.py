@@ -24,6 +24,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 
 class SilboError(Exception):
@@ -32,7 +33,23 @@ class SilboError(Exception):
     @property
     def line(self) -> str:
         """The message on one line, as logs and reports want it."""
-        return " ".join(str(self).split())
+        return printable(" ".join(str(self).split()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors travel between processes whole, whatever their constructors take."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[SilboError], arguments: tuple[Any, ...], data: dict[str, Any]) -> SilboError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(data)
+    return error
+
+
+def printable(text: str) -> str:
+    """What a name or value may hold must not command a terminal: control characters are shown as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class BoundExceeded(SilboError):
@@ -134,7 +151,7 @@ class ExpressionError(SilboError, ValueError):
     @property
     def line(self) -> str:
         """The reason with the column in place of the carets."""
-        return f"{self.what}, column {self.start + 1}: {self.reason}"
+        return printable(f"{self.what}, column {self.start + 1}: {self.reason}")
 
 
 class ExpressionTooLarge(ExpressionError, BoundExceeded):

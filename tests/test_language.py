@@ -264,7 +264,7 @@ def test_after_a_namespace_keywords_and_quoted_names_stand():
         (Filter, "x < true", "true", "never takes a bool"),
         (Filter, '"a" prefix x', '"a"', "attribute on the left"),
         (Filter, "1 = 2", "1", "two constants"),
-        (Filter, "x in ()", ")", "empty"),
+        (Filter, "x in ()", "x", "empty"),
         (Filter, "x in (1, 'a')", "'a'", "one type"),
         (Filter, "x in (1, y)", "y", "a constant"),
         (Filter, "x in y", "y", "a list of constants"),

@@ -120,10 +120,15 @@ BAD = {
     "scope beyond reads": '{"event":"publish","session":"p","attributes":{},"scope":"sub.y = 1"}',
     "bad payload": '{"event":"publish","session":"p","attributes":{},"payload":"AAE="}',
     "payload without padding": '{"event":"publish","session":"p","attributes":{},"payload":{"base64":"AAE"}}',
+    "payload with too much padding": '{"event":"publish","session":"p","attributes":{},"payload":{"base64":"AAAA===="}}',
     "payload of another alphabet": '{"event":"publish","session":"p","attributes":{},"payload":{"base64":"_-8="}}',
     "no values": '{"event":"set_context","session":"p"}',
     "mixed set": '{"event":"set_context","session":"p","values":{"s":[1,"a"]}}',
     "bad geometry": '{"event":"set_context","session":"p","values":{"g":{"wkt":"POINT"}}}',
+    "curved geometry": '{"event":"set_context","session":"p","values":{"g":{"wkt":"CIRCULARSTRING(0 0,1 1,2 0)"}}}',
+    "coordinate beyond all": '{"event":"set_context","session":"p","values":{"g":{"wkt":"POINT(1e400 1)"}}}',
+    "geojson of no type": '{"event":"set_context","session":"p","values":{"g":{"geojson":{"type":[]}}}}',
+    "integer of many digits": '{"event":"publish","session":"p","attributes":{"a":' + "9" * 5_000 + "}}",
     "bare geojson": '{"event":"set_context","session":"p","values":{"g":{"type":"Point","coordinates":[1,2]}}}',
     "unknown id": '{"event":"unsubscribe","session":"p","id":"nope"}',
     "unknown advertisement": '{"event":"unadvertise","session":"p","id":"nope"}',
@@ -167,11 +172,11 @@ def test_lines_end_at_lf_alone_and_bad_utf8_is_refused(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_unknown_keys_are_ignored_and_null_equals_missing(engine):
     log = """\
-{"event":"advertise","session":"p","id":"a","filter":"true","offers":null,"color":"red","time":5}
+{"event":"advertise","session":"p","id":"a","filter":"true","offers":null,"color":"red","time":5,"z":MANY}
 {"event":"subscribe","session":"s","id":"i","filter":"true","context":null,"include":null}
 {"event":"publish","session":"p","attributes":{},"context":null,"scope":null,"payload":null,"time":6.0}
 """
-    assert len(output(log, engine)) == 1
+    assert len(output(log.replace("MANY", "9" * 5_000), engine)) == 1
 
 
 @pytest.mark.parametrize("engine", ENGINES)

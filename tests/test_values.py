@@ -1,5 +1,8 @@
 """The door: which values may enter, and how the others are refused."""
 
+import enum
+import pickle
+
 import numpy as np
 import pytest
 import shapely
@@ -184,6 +187,12 @@ def test_a_geometry_is_planar_whatever_it_came_from(given):
         "POLYGON ((0 0, 1 1, 0 1, 1 0, 0 0))",
         "LINESTRING (0 0, 0 0)",
         "CIRCLE (1 2)",
+        "CIRCULARSTRING (0 0, 1 1, 2 0)",
+        "GEOMETRYCOLLECTION (CIRCULARSTRING (0 0, 1 1, 2 0))",
+        "CURVEPOLYGON EMPTY",
+        "POINT (1e400 1)",
+        {"type": []},
+        {"type": "Point", "coordinates": [1, 2], "extra": {1, 2}},
         "POINT (1 2)\0",
         "GEOMETRYCOLLECTION (" * 200_000,
         {"type": "Feature", "geometry": None},
@@ -195,6 +204,26 @@ def test_a_geometry_is_planar_whatever_it_came_from(given):
 def test_an_invalid_geometry_is_refused(given):
     with pytest.raises(errors.InvalidGeometry):
         silbo.geometry(given)
+
+
+def test_a_geometry_does_not_change_with_what_it_was_made_of():
+    given = {"type": "Point", "coordinates": [1, 2]}
+    made = silbo.geometry(given)
+    given["coordinates"][0] = 99
+    assert made.given == ("geojson", {"type": "Point", "coordinates": [1, 2]})
+
+
+def test_a_subclass_of_a_scalar_enters_as_its_value():
+    class Colour(str, enum.Enum):  # noqa: UP042  # StrEnum has its own __str__; this one is what people have
+        RED = "red"
+
+    class Odd(float):
+        def __float__(self):
+            return 9.0
+
+    entered = checked_attributes({Colour.RED: Colour.RED, "odd": Odd(1.5), "level": enum.IntEnum("L", "LOW").LOW})
+    assert entered == {"red": "red", "odd": 1.5, "level": 1}
+    assert [type(value) for value in entered.values()] == [str, float, int]
 
 
 def test_a_plain_string_is_never_read_as_a_geometry():
@@ -209,3 +238,30 @@ def test_a_geojson_mapping_and_a_shape_enter_a_context_as_geometries():
 def test_a_geometry_is_no_attribute():
     with pytest.raises(errors.InvalidValue, match="belong in the context"):
         checked_attributes({"g": shapely.Point(1, 2)})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: silbo.Filter.of("x >> 1"),
+        lambda: silbo.Filter.of("(" * 40),
+        lambda: checked_attributes({"a": [1]}),
+        lambda: checked_context({"a": [1] * 2_000}),
+        lambda: silbo.Broker().connect("p").publish({"a": 1}),
+        lambda: silbo.Broker().connect("p").unsubscribe("nope"),
+        lambda: silbo.connect("abacus://"),
+    ],
+)
+def test_errors_travel_between_processes(make):
+    with pytest.raises(errors.SilboError) as refused:
+        make()
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert type(again) is type(refused.value)
+    assert str(again) == str(refused.value)
+    assert vars(again) == vars(refused.value)
+
+
+def test_a_message_commands_no_terminal():
+    with pytest.raises(errors.InvalidValue) as refused:
+        checked_context({"e\x1b[31mvil": [None]})
+    assert "\x1b" not in refused.value.line

@@ -83,7 +83,9 @@ class Subscription:
         `SlowSubscriber` if that is why it ended.
         """
         self._check_readable()
-        deadline = None if timeout is None else time.monotonic() + timeout
+        if timeout is not None and (not isinstance(timeout, int | float) or timeout != timeout):  # noqa: PLR0124  # NaN
+            raise InvalidValue("timeout", f"seconds are expected, not {timeout!r}.")
+        deadline = None if timeout is None else time.monotonic() + min(timeout, threading.TIMEOUT_MAX / 2)
         with self._lock:
             while (notification := self._take()) is None:
                 if self._end is not None:

@@ -175,7 +175,7 @@ class Session:
 
     def unadvertise(self, advertisement: Advertisement | str) -> None:
         """End an advertisement, given by its handle or its id."""
-        id = advertisement if isinstance(advertisement, str) else advertisement.id
+        id = _id_of(advertisement, Advertisement)
         with self._lock:
             self._check_open()
             if isinstance(advertisement, Advertisement) and self._advertisements.get(id) is not advertisement:
@@ -256,7 +256,7 @@ class Session:
 
     def unsubscribe(self, subscription: Subscription | str) -> None:
         """End a subscription, given by its handle or its id."""
-        id = subscription if isinstance(subscription, str) else subscription.id
+        id = _id_of(subscription, Subscription)
         with self._lock:
             self._check_open()
             if isinstance(subscription, Subscription) and self._subscriptions.get(id) is not subscription:
@@ -318,3 +318,11 @@ def _listed(rows: object) -> list[Mapping[str, Any]]:
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         raise InvalidValue("rows", f"mappings of attributes or an Arrow table are expected, not {type(rows).__name__}.")
     return list(rows)
+
+
+def _id_of(given: object, handle: type[Advertisement | Subscription]) -> str:
+    if isinstance(given, handle):
+        return given.id
+    if isinstance(given, str):
+        return given
+    raise InvalidValue("id", f"an id or the {handle.__name__.lower()} itself is expected, not {type(given).__name__}.")

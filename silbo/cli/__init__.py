@@ -47,5 +47,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"silbo: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"silbo: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"silbo: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
         return 2

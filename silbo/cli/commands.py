@@ -20,6 +20,6 @@ def open_log(path: str) -> AbstractContextManager[BinaryIO]:
 def positive(text: str) -> int:
     """A number from 1 on, as an argument."""
     number = int(text)
-    if number < 1:
+    if not 1 <= number <= sys.maxsize:
         raise argparse.ArgumentTypeError(f"a number from 1 on is expected, not {number}")
     return number

@@ -54,7 +54,7 @@ class Output:
             value = parse_json(line)
         except InvalidEvent as error:
             raise InvalidEvent(f"{self.path}:{number}: {error}") from None
-        if not isinstance(value, dict) or not set(Key._fields) <= value.keys():
+        if not isinstance(value, dict) or not _names_one(value):
             raise InvalidEvent(f"{self.path}:{number}: this is no notification. Give outputs of silbo replay.")
         return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
@@ -97,9 +97,14 @@ def run(options: argparse.Namespace) -> int:
     return 1
 
 
+def _names_one(value: dict[str, Any]) -> bool:
+    wanted = {"publisher": str, "sequence": int, "subscriber": str, "subscription": str}
+    return all(type(value.get(field)) is kind for field, kind in wanted.items())
+
+
 def _key(line: str) -> Key:
     value: dict[str, Any] = json.loads(line)
-    return Key(str(value["publisher"]), int(value["sequence"]), str(value["subscriber"]), str(value["subscription"]))
+    return Key(value["publisher"], value["sequence"], value["subscriber"], value["subscription"])
 
 
 def _why(key: Key, line: str, where: Output, other: Output, log: Path | None) -> str:

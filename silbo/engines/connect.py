@@ -20,9 +20,9 @@ def connect(url: str = "memory://", name: str | None = None) -> Session:
     `memory://NAME` is a broker of this process, one for each NAME (none is a name too), shared by all
     who connect to it.
     """
-    scheme, separator, rest = url.partition("://")
+    scheme, separator, rest = str(url).partition("://")
     if scheme != "memory" or not separator:
-        raise UnknownEngine(url, URLS)
+        raise UnknownEngine(str(url), URLS)
     with _brokers_lock:
         if rest not in _brokers or _brokers[rest].closed:
             _brokers[rest] = Broker()

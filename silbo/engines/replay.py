@@ -6,6 +6,7 @@ time-outs do not apply.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
@@ -49,16 +50,19 @@ class OracleEngine:
 
     def apply(self, events: Sequence[Event], refused: Tell) -> list[Notified]:
         """One event after the other."""
+        import numpy as np
+
         from silbo.matching import oracle
 
         notifications: list[Notified] = []
-        for i, event in enumerate(events):
-            try:
-                notifications += self._verb(event)
-            except SilboError as error:
-                refused(i, error)
-            except oracle.Refused as error:
-                refused(i, Refused(str(error)))
+        with np.errstate(all="ignore"):  # coordinates near the largest double overflow inside shapely
+            for i, event in enumerate(events):
+                try:
+                    notifications += self._verb(event)
+                except SilboError as error:
+                    refused(i, error)
+                except oracle.Refused as error:
+                    refused(i, Refused(str(error)))
         return notifications
 
     def _verb(self, event: Event) -> Sequence[Notified]:
@@ -106,8 +110,8 @@ def replay(
     `batch` is how many events the engine gets at a time (None: all at once); `refused` is told the line
     (from 1) and the reason of each refused event.
     """
-    if batch is not None and batch < 1:
-        raise InvalidValue("batch", f"at least one event at a time, not {batch}.")
+    if batch is not None and not (type(batch) is int and 0 < batch <= sys.maxsize):
+        raise InvalidValue("batch", f"at least one event at a time, not {batch!r}.")
     return _replayed(_lines(log), engine_of(engine) if isinstance(engine, str) else engine, batch, refused or _nobody)
 
 

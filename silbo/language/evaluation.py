@@ -267,12 +267,16 @@ def _point(compute_x: Compute, compute_y: Compute) -> Locate:
 
 
 def _spatial(predicate: tree.SpatialPredicate, left: Locate, right: Locate) -> Evaluate:
+    import numpy as np
     import shapely
 
     holds = shapely.covered_by if predicate == "within" else shapely.intersects
 
     def spatial(bindings: Bindings) -> bool | None:
         a, b = left(bindings), right(bindings)
-        return None if a is None or b is None else bool(holds(a, b))
+        if a is None or b is None:
+            return None
+        with np.errstate(all="ignore"):  # coordinates near the largest double overflow inside, and are still judged
+            return bool(holds(a, b))
 
     return spatial

@@ -60,8 +60,6 @@ class Meaning:
         if isinstance(node, Lexeme):
             return self._value_token(node)
         match node.data:
-            case "group":
-                return self.value(node.children[1])
             case "arithmetic":
                 self._no_filter(node, "arithmetic")
                 return self._sum(node.children)
@@ -92,9 +90,6 @@ class Meaning:
             self._refuse(token, f"a name alone is no constraint; write {token.text} = true, or exists {token.text}")
         return tree.Holds(name)
 
-    def _group(self, children: list[Parsed]) -> Condition:
-        return self.condition(children[1])
-
     def _chain(self, children: list[Parsed]) -> Condition:
         alternatives: list[list[Condition]] = [[self.condition(children[0])]]
         for operator, operand in zip(children[1::2], children[2::2], strict=True):
@@ -107,9 +102,7 @@ class Meaning:
         return tree.Not(self.condition(children[1]))
 
     def _exists(self, children: list[Parsed]) -> Condition:
-        node = children[1]
-        while not isinstance(node, Lexeme) and node.data == "group":
-            node = node.children[1]
+        (node,) = children
         if not isinstance(node, Lexeme) or node.type != "NAME":
             self._refuse(node, "exists takes a name")
         return tree.Exists(self._name(node))
@@ -159,10 +152,9 @@ class Meaning:
             self._refuse(node, f"{operator} never takes a {value.kind}; expected a {' or a '.join(kinds)}")
 
     def _member_of_list(self, children: list[Parsed]) -> Condition:
-        opening = next(i for i, child in enumerate(children) if isinstance(child, Lexeme) and child.type == "LPAR")
-        nodes = children[opening + 1 : -1]
+        nodes = children[2:] if _is_not(children[1:2]) else children[1:]
         if not nodes:
-            self._refuse(children[-1], "the list of `in` is empty; expected 1 to 1,000 constants")
+            self._refuse(children[0], "the list behind its `in` is empty; expected 1 to 1,000 constants")
         members = tuple(self._member(node) for node in nodes)
         for node, member in zip(nodes, members, strict=True):
             if member.kind != members[0].kind:
@@ -188,8 +180,8 @@ class Meaning:
         value = self.value(children[0])
         if self._language.is_filter and not isinstance(value, Name):
             self._refuse(children[0], "expected an attribute on the left of in")
-        negated = isinstance(children[1], Lexeme) and children[1].type == "NOT"
-        return tree.Not(tree.In(value, members)) if negated else tree.In(value, members)
+        membership = tree.In(value, members)
+        return tree.Not(membership) if _is_not(children[1:2]) else membership
 
     def _call(self, children: list[Parsed]) -> Condition:
         token, arguments = self._checked_call(children)
@@ -250,7 +242,7 @@ class Meaning:
         return tree.Call(cast("tree.Function", function), tuple(self._number(argument) for argument in arguments))
 
     def _checked_call(self, children: list[Parsed]) -> tuple[Lexeme, list[Parsed]]:
-        token, arguments = cast("Lexeme", children[0]), children[2:-1]
+        token, arguments = cast("Lexeme", children[0]), children[1:]
         function = token.text.lower()
         if function not in ARITY:
             self._refuse(token, f"unknown function; expected one of: {', '.join(ARITY)}")
@@ -267,8 +259,6 @@ class Meaning:
             token = node
             if token.type == "NAME":
                 return self._name(token)
-        elif node.data == "group":
-            return self._shape(node.children[1])
         elif node.data == "call":
             return self._shape_call(node.children)
         self._refuse(node, 'expected a geometry: a variable, point(x, y) or geometry("WKT")')
@@ -292,3 +282,8 @@ class Meaning:
         except (InvalidGeometry, TooManyVertices) as error:
             self._refuse(node, error.reason)
         return tree.GeometryConstant(checked.wkb, wkt.value)
+
+
+def _is_not(nodes: list[Parsed]) -> bool:
+    """Whether the `not` of `not in` stands there."""
+    return bool(nodes) and isinstance(nodes[0], Lexeme) and nodes[0].type == "NOT"

@@ -29,10 +29,10 @@ EXPECTED = {
     "TRUE": "true",
     "FALSE": "false",
     "NOT": "not",
-    "EXISTS": "exists",
+    "_EXISTS": "exists",
     "PREDICATE": "within, intersects",
     "OPERATOR": "= != < <= > >= prefix suffix contains",
-    "IN": "in",
+    "_IN": "in",
     "AND": "and",
     "OR": "or",
     "PLUS": "+",
@@ -40,8 +40,8 @@ EXPECTED = {
     "SIGN": "-",
     "STAR": "*",
     "SLASH": "/",
-    "LPAR": "(",
-    "RPAR": ")",
+    "_LPAR": "(",
+    "_RPAR": ")",
     "_COMMA": "a comma",
     "$END": "the end",
 }
@@ -115,7 +115,7 @@ def _hint(token: Lexeme, previous: Lexeme | None) -> str:
         return " (inside a string a quote is written \\' or \\\")"
     if token.type == "STAR" and previous is not None and previous.type == "STAR":
         return " (there is no power)"
-    known = strange_word(token.text) if token.type in ("NAME", "EXISTS") else None
+    known = strange_word(token.text) if token.type in ("NAME", "_EXISTS") else None
     if known is None and token.text.lower() in KEYWORDS:
         known = f"a name that equals a keyword stands in backticks: `{token.text}`"
     return f" ({known})" if known else ""
@@ -124,6 +124,6 @@ def _hint(token: Lexeme, previous: Lexeme | None) -> str:
 def _listed(accepted: set[str], language: Language) -> str:
     left_out = {"PLUS", "MINUS", "SIGN", "STAR", "SLASH", "PREDICATE"} if language.is_filter else set()
     if "OPERATOR" in accepted:
-        left_out.add("LPAR")  # behind a name it would begin a call: not what is missing
+        left_out.add("_LPAR")  # behind a name it would begin a call: not what is missing
     known = [EXPECTED[terminal] for terminal in EXPECTED if terminal in accepted - left_out]
     return "one of: " + ", ".join(known) if len(known) > 1 else "".join(known)

@@ -20,8 +20,8 @@ KEYWORDS = {
     "and": "AND",
     "or": "OR",
     "not": "NOT",
-    "in": "IN",
-    "exists": "EXISTS",
+    "in": "_IN",
+    "exists": "_EXISTS",
     "true": "TRUE",
     "false": "FALSE",
     "prefix": "OPERATOR",
@@ -31,10 +31,10 @@ KEYWORDS = {
     "intersects": "PREDICATE",
 }
 
-SIGNS = {"+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "(": "LPAR", ")": "RPAR", ",": "_COMMA"}
+SIGNS = {"+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "(": "_LPAR", ")": "_RPAR", ",": "_COMMA"}
 
 # after one of these an operator follows; after anything else an operand may begin.
-OPERAND_ENDS = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "RPAR"])
+OPERAND_ENDS = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "_RPAR"])
 
 PLAIN_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
 QUOTED_NAME = r"`(?:``|[^`])*`"
@@ -111,7 +111,7 @@ def _sign(text: str, start: int) -> tuple[str, int]:
 
 
 # the tokens that open something, or close it
-STRUCTURE = frozenset(["LPAR", "RPAR", "_COMMA", "AND", "OR", "NOT", "SIGN"])
+STRUCTURE = frozenset(["_LPAR", "_RPAR", "_COMMA", "AND", "OR", "NOT", "SIGN"])
 
 
 class Depth:
@@ -140,20 +140,20 @@ class Depth:
 
     def _close_what_ended(self, type: str) -> None:
         # a call's name is followed by its parenthesis: the operand is not over yet.
-        is_call = type == "LPAR" and self._previous == "NAME"
+        is_call = type == "_LPAR" and self._previous == "NAME"
         if self._operand_ended and not is_call:
             self._close("SIGN")
-        if type in ("AND", "OR", "_COMMA", "RPAR"):
+        if type in ("AND", "OR", "_COMMA", "_RPAR"):
             self._close("NOT")
-        if type == "RPAR" and self._open and self._open.pop() == "LIST":
+        if type == "_RPAR" and self._open and self._open.pop() == "LIST":
             self._lists -= 1
-        self._operand_ended = type == "RPAR"
+        self._operand_ended = type == "_RPAR"
 
     def _open_what_begins(self, token: Lexeme) -> None:
-        if token.type == "LPAR":
-            is_list = self._previous == "IN"
+        if token.type == "_LPAR":
+            is_list = self._previous == "_IN"
             self._lists += is_list
-            self._open.append("LIST" if is_list else "LPAR")
+            self._open.append("LIST" if is_list else "_LPAR")
         elif token.type == "SIGN" or (token.type == "NOT" and self._previous not in OPERAND_ENDS):
             self._open.append(token.type)
         found = len(self._open) - self._lists

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from silbo.errors import InvalidGeometry, TooManyVertices
 
@@ -58,9 +59,11 @@ def geometry(value: object, path: str = "geometry") -> Geometry:
     if isinstance(value, Geometry):
         return value
     if isinstance(value, str):
-        return _checked(_from_wkt(value, path), ("wkt", value), path)
+        return _checked(_from_wkt(value, path), ("wkt", str.__str__(value)), path)
     if isinstance(value, Mapping):
-        return _checked(_from_geojson(value, path), ("geojson", dict(value)), path)
+        # a copy of all of it: who gave it may change it later
+        text = _geojson_text(value, path)
+        return _checked(_read(path, "GeoJSON geometry", "from_geojson", text), ("geojson", json.loads(text)), path)
     if _is_shape(value):
         return _checked(value, None, path)
     raise InvalidGeometry(path, f"WKT, a GeoJSON geometry or a shapely object is expected, not {type(value).__name__}.")
@@ -80,14 +83,9 @@ def _is_shape(value: object) -> bool:
 
 
 def _from_wkt(text: str, path: str) -> object:
-    import shapely
-
     if "\0" in text or _nesting(text) > MAX_NESTING:
         raise InvalidGeometry(path, f"WKT has no NUL and at most {MAX_NESTING} open parentheses. Flatten it.")
-    try:
-        return shapely.from_wkt(text)
-    except (shapely.GEOSException, UnicodeEncodeError) as error:
-        raise InvalidGeometry(path, f"this is no WKT ({error}). Write for example 'POINT (1 2)'.") from None
+    return _read(path, "WKT of points, lines and polygons", "from_wkt", text)
 
 
 def _nesting(text: str) -> int:
@@ -95,32 +93,45 @@ def _nesting(text: str) -> int:
     return max(itertools.accumulate(signs), default=0)
 
 
-def _from_geojson(value: Mapping[str, object], path: str) -> object:
+def _geojson_text(value: Mapping[str, object], path: str) -> str:
+    if not looks_like_geometry(value):
+        raise InvalidGeometry(
+            path,
+            f"a GeoJSON geometry has a type of {', '.join(sorted(GEOJSON_TYPES))}. Of a Feature give its geometry.",
+        )
+    try:
+        return json.dumps(dict(value), allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidGeometry(path, f"this is no GeoJSON geometry ({error}).") from None
+
+
+def _read(path: str, what: str, read: Literal["from_wkt", "from_geojson"], text: str) -> object:
+    import numpy as np
     import shapely
 
-    if value.get("type") not in GEOJSON_TYPES:
-        raise InvalidGeometry(path, f"a GeoJSON geometry has a type of {', '.join(sorted(GEOJSON_TYPES))}.")
     try:
-        return shapely.from_geojson(json.dumps(value, allow_nan=False))
-    except (shapely.GEOSException, ValueError, TypeError, RecursionError) as error:
-        raise InvalidGeometry(path, f"this is no GeoJSON geometry ({error}).") from None
+        with np.errstate(all="ignore"):  # a coordinate beyond all doubles is refused below, once
+            return getattr(shapely, read)(text)
+    except (shapely.GEOSException, NotImplementedError, ValueError) as error:
+        raise InvalidGeometry(path, f"this is no {what} ({error}). Write for example 'POINT (1 2)'.") from None
 
 
 def _checked(shape: object, given: Given | None, path: str) -> Geometry:
     import shapely
 
-    if shape is None or not isinstance(shape, shapely.Geometry) or shape.is_empty:
+    if not isinstance(shape, shapely.Geometry) or shape.is_empty:
         raise InvalidGeometry(path, "an empty geometry has no place. Leave the variable out.")
-    flat = shapely.force_2d(shape)
-    coordinates = shapely.get_coordinates(flat)
+    try:
+        flat = shapely.force_2d(shape)
+        coordinates = shapely.get_coordinates(flat)
+        valid = flat.is_valid
+    except (shapely.GEOSException, NotImplementedError, AttributeError) as error:
+        # curves inside a collection pass the reader, and fail at the first use
+        raise InvalidGeometry(path, f"only points, lines and polygons are known ({error}).") from None
     if len(coordinates) > MAX_VERTICES:
         raise TooManyVertices(path, len(coordinates), MAX_VERTICES)
-    if not all(map(_is_finite, coordinates.ravel().tolist())):
+    if not all(map(math.isfinite, coordinates.ravel().tolist())):
         raise InvalidGeometry(path, "NaN and infinity are no coordinates.")
-    if not flat.is_valid:
+    if not valid:
         raise InvalidGeometry(path, f"{shapely.is_valid_reason(flat)}. Repair it, for example with shapely.make_valid.")
     return Geometry(flat, given or ("wkt", flat.wkt))
-
-
-def _is_finite(coordinate: float) -> bool:
-    return abs(coordinate) <= sys.float_info.max

@@ -87,14 +87,18 @@ def checked_name(value: object, path: str) -> str:
     size = len(_utf8(value, path))
     if size > MAX_NAME:
         raise NameTooLong(path, size, MAX_NAME)
-    return str(value)
+    return str.__str__(value)  # an enum's own str() says something else
 
 
 def checked_names(values: object, path: str) -> tuple[str, ...]:
     """A list of names, as `offers`, `reads` and `include` take it."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    try:
+        listed = None if isinstance(values, str | bytes | Mapping) else list(values)  # type: ignore[call-overload]
+    except TypeError:
+        listed = None
+    if listed is None:
         raise InvalidValue(path, f"a list of names is expected, not {type(values).__name__}.")
-    return tuple(checked_name(value, f"{path}[{i}]") for i, value in enumerate(values))
+    return tuple(checked_name(value, f"{path}[{i}]") for i, value in enumerate(listed))
 
 
 def checked_scalar(value: object, path: str) -> Scalar:
@@ -103,9 +107,9 @@ def checked_scalar(value: object, path: str) -> Scalar:
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return _checked_int(int(value), path)
+        return _checked_int(int.__int__(value), path)
     if isinstance(value, float):
-        return _checked_float(float(value), path)
+        return _checked_float(float.__float__(value), path)
     if isinstance(value, str):
         return _checked_string(value, path)
     raise InvalidValue(path, _why_not_scalar(value))
@@ -203,7 +207,7 @@ def _checked_string(value: str, path: str) -> str:
     size = len(_utf8(value, path))
     if size > MAX_STRING:
         raise StringTooLong(path, size, MAX_STRING)
-    return str(value)
+    return str.__str__(value)
 
 
 def _checked_set(values: Iterable[object], path: str) -> ValueSet:

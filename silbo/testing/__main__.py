@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from silbo.model.events import Event
 from silbo.model.log import event_json
 from silbo.testing.generator import LogGenerator
 from silbo.testing.measure import measure
@@ -24,7 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     generator = LogGenerator(options.seed, sessions=options.sessions)
     events = generator.take(options.events)
     if options.write:
-        options.write.write_text("".join(event_json(event) + "\n" for event in events), encoding="utf-8", newline="")
+        try:
+            _write(options.write, events)
+        except OSError as error:
+            sys.stderr.write(f"cannot write {options.write}: {error.strerror}\n")
+            return 2
     measured = measure(events)
     if options.json:
         sys.stdout.write(json.dumps(measured.as_json() | {"discarded": generator.discarded}) + "\n")
@@ -33,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for reason in measured.reasons():
         sys.stderr.write(f"too poor: {reason}\n")
     return 1 if measured.reasons() else 0
+
+
+def _write(path: Path, events: list[Event]) -> None:
+    path.write_text("".join(event_json(event) + "\n" for event in events), encoding="utf-8", newline="")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -37,7 +37,11 @@ class ContextTable:
         old = self[uuid]
         if all(same_value(old.get(name), value) for name, value in changes.items()):
             return False
-        self._rows[uuid] = MappingProxyType(whole_context(old, changes))
+        merged = whole_context(old, changes)
+        if merged:
+            self._rows[uuid] = MappingProxyType(merged)
+        else:
+            self.remove(uuid)
         self.writes += 1
         return True
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import shapely
 
@@ -29,8 +29,7 @@ class Refused(Exception):
     """An event that changes nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advertisement:
+class Advertisement(NamedTuple):
     """What a session may publish, show and read."""
 
     filter: tree.Condition
@@ -38,8 +37,7 @@ class Advertisement:
     reads: Names
 
 
-@dataclass(slots=True)
-class Subscription:
+class Subscription(NamedTuple):
     """What a session wants, in which situation, and what it wants to see of the publisher's context."""
 
     filter: tree.Condition
@@ -57,8 +55,7 @@ class Session:
     sequence: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """One notification, as the log's output names it."""
 
     publisher: str
@@ -130,10 +127,11 @@ class Oracle:
         if not containing:
             raise Refused("no advertisement of the session contains the message")
         scope = scope or tree.Truth(True)
-        used = {name.name for name in tree.names(scope) if name.namespace == "sub"}
-        if not all(any(_permits(a.reads, name) for a in containing) for name in used):
+        used = _names(scope, "sub")
+        if not all(any(a.reads is None or name in a.reads for a in containing) for name in used):
             raise Refused(f"the scope reads more of {sorted(used)} than the advertisements allow")
-        offered = {name: value for name, value in context.items() if any(_permits(a.offers, name) for a in containing)}
+        offers = [context if a.offers is None else a.offers for a in containing]
+        offered = {name: value for name, value in context.items() if any(name in each for each in offers)}
         state.sequence += 1
         return [
             Delivery(session, state.sequence, subscriber, id, attributes, _shown(offered, subscription), payload)
@@ -147,10 +145,6 @@ class Oracle:
         return self.sessions.get(session) or Session()
 
 
-def _permits(names: Names, name: str) -> bool:
-    return names is None or name in names
-
-
 def _gets(subscription: Subscription, context: Values, message: Values, offered: Values) -> bool:
     return (
         truth(subscription.filter, _reader(msg=message)) == TRUE
@@ -159,8 +153,15 @@ def _gets(subscription: Subscription, context: Values, message: Values, offered:
 
 
 def _shown(offered: Values, subscription: Subscription) -> dict[str, Any]:
-    named = {name.name for name in tree.names(subscription.function) if name.namespace == "pub"}
-    return {name: value for name, value in offered.items() if name in named or name in subscription.include}
+    asked = _names(subscription.function, "pub") | set(subscription.include)
+    return {name: value for name, value in offered.items() if name in asked}
+
+
+def _names(node: object, namespace: str) -> set[str]:
+    if isinstance(node, tree.Name):
+        return {node.name} if node.namespace == namespace else set()
+    parts = node if isinstance(node, tuple) else [getattr(node, name) for name in getattr(node, "__match_args__", ())]
+    return set().union(*(_names(part, namespace) for part in parts))
 
 
 def _reader(**spaces: Values) -> Look:
@@ -271,7 +272,6 @@ def _geo_distance(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
 
 
 CALCULATIONS: dict[str, Callable[..., float]] = {
-    "number": float,
     "negative": lambda a: -a,
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -289,7 +289,7 @@ CALCULATIONS: dict[str, Callable[..., float]] = {
 def _shape(node: tree.Shape, look: Look) -> Any:
     match node:
         case tree.Point(x, y):
-            return shapely.Point(_calculated("number", (x,), look), _calculated("number", (y,), look))
+            return shapely.Point(_calculated("max", (x, x), look), _calculated("max", (y, y), look))
         case tree.GeometryConstant(wkb, _):
             return shapely.from_wkb(wkb)
         case tree.Name():

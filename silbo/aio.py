@@ -7,12 +7,14 @@ meets a full queue with slow='block') wait in a thread, so the loop goes on.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Generator, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from silbo.broker.broker import Broker
-from silbo.broker.delivery import BLOCK_TIMEOUT, QUEUE, Slow, Subscription
+from silbo.broker.broker import Broker, Tickets
+from silbo.broker.delivery import Subscription
+from silbo.broker.queue import BLOCK_TIMEOUT, QUEUE, Slow
 from silbo.broker.session import (
     Advertisement,
     ArrowTable,
@@ -21,9 +23,10 @@ from silbo.broker.session import (
     Receipt,
     ScopeLike,
     Session,
+    listed,
 )
 from silbo.engines.connect import connect as connect_session
-from silbo.errors import Closed
+from silbo.errors import Closed, Refused
 from silbo.model.notification import Notification
 from silbo.model.values import Context
 
@@ -71,7 +74,8 @@ class AsyncSubscription:
         self._subscription = subscription
         self._loop = asyncio.get_running_loop()
         self._arrived = asyncio.Event()
-        subscription._on_arrival(self._notice)
+        self._waking = False
+        subscription._observe(self._notice)
 
     @property
     def id(self) -> str:
@@ -90,6 +94,7 @@ class AsyncSubscription:
 
     async def get(self, timeout: float | None = None) -> Notification:
         """The next notification; `TimeoutError` after `timeout` seconds, `Closed` or `SlowSubscriber` at the end."""
+        self._session._check_loop()
         try:
             async with asyncio.timeout(timeout):
                 return await self._next()
@@ -136,10 +141,16 @@ class AsyncSubscription:
     def __repr__(self) -> str:
         return repr(self._subscription).replace("<Subscription", "<AsyncSubscription")
 
-    def _notice(self) -> None:
-        """Called by the publisher's thread: wake the loop, unless it is over."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._arrived.set)
+    def _notice(self, _: object) -> None:
+        """Called in the publisher's thread: wake the loop, once until it woke, unless it is over."""
+        if not self._waking:
+            self._waking = True
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        self._waking = False
+        self._arrived.set()
 
 
 class AsyncSession:
@@ -147,8 +158,7 @@ class AsyncSession:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        # one publish at a time, so that the order of the calls is the order of the sequence
-        self._publishing = asyncio.Lock()
+        self._loop = asyncio.get_running_loop()
 
     @property
     def name(self) -> str:
@@ -166,13 +176,28 @@ class AsyncSession:
         return self._session.closed
 
     @property
+    def broker(self) -> Broker:
+        """The broker it is connected to."""
+        return self._session.broker
+
+    @property
+    def _own(self) -> Session:
+        """The session behind it, for its own loop alone."""
+        self._check_loop()
+        return self._session
+
+    def _check_loop(self) -> None:
+        if asyncio.get_running_loop() is not self._loop:
+            raise Refused(f"session {self.name!r} belongs to another event loop. Connect in the loop that uses it.")
+
+    @property
     def context(self) -> Context:
         """Its context as it is now; read-only."""
         return self._session.context
 
     async def set_context(self, mapping: Mapping[str, Any] | None = None, /, **values: Any) -> None:
         """As `Session.set_context`."""
-        self._session.set_context(mapping, **values)
+        self._own.set_context(mapping, **values)
 
     setContext = set_context  # noqa: N815  # the paper's spelling
 
@@ -185,11 +210,11 @@ class AsyncSession:
         id: str | None = None,
     ) -> Advertisement:
         """As `Session.advertise`."""
-        return self._session.advertise(filter, offers=offers, reads=reads, id=id)
+        return self._own.advertise(filter, offers=offers, reads=reads, id=id)
 
     async def unadvertise(self, advertisement: Advertisement | str) -> None:
         """As `Session.unadvertise`."""
-        self._session.unadvertise(advertisement)
+        self._own.unadvertise(advertisement)
 
     async def publish(
         self,
@@ -199,22 +224,25 @@ class AsyncSession:
         payload: bytes | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Receipt:
-        """As `Session.publish`; the loop goes on while it waits for room."""
-        async with self._publishing:
-            return await asyncio.to_thread(
-                self._session.publish, attributes, scope=scope, payload=payload, context=context
-            )
+        """As `Session.publish`. Waiting for room it can be cancelled; the message is published all the same."""
+        return (await self._finish(self._own._publish([attributes], scope, payload, context)))[0]
 
     async def publish_many(
         self, rows: Iterable[Mapping[str, Any]] | ArrowTable, *, scope: ScopeLike | None = None
     ) -> list[Receipt]:
-        """As `Session.publish_many`; the loop goes on while it waits for room."""
-        async with self._publishing:
-            return await asyncio.to_thread(self._session.publish_many, rows, scope=scope)
+        """As `Session.publish_many`; it waits for room as `publish` does."""
+        return await self._finish(self._own._publish(listed(rows), scope, path="rows"))
+
+    async def _finish(self, published: tuple[list[Receipt], Tickets]) -> list[Receipt]:
+        """Wait for room, if there is need to, in a thread: the loop goes on, and so does who needs no room."""
+        receipts, tickets = published
+        if tickets:
+            await asyncio.to_thread(self._session.broker._wait_for_room, tickets)
+        return receipts
 
     async def flush(self, timeout: float | None = None) -> None:
         """As `Session.flush`."""
-        self._session.flush(timeout)
+        self._own.flush(timeout)
 
     async def subscribe(
         self,
@@ -228,18 +256,18 @@ class AsyncSession:
         block_timeout: float = BLOCK_TIMEOUT,
     ) -> AsyncSubscription:
         """As `Session.subscribe`, without `deliver`: start a task that iterates."""
-        subscription = self._session.subscribe(
+        subscription = self._own.subscribe(
             filter, context=context, include=include, id=id, queue=queue, slow=slow, block_timeout=block_timeout
         )
         return AsyncSubscription(self, subscription)
 
     async def unsubscribe(self, subscription: AsyncSubscription | str) -> None:
         """As `Session.unsubscribe`."""
-        self._session.unsubscribe(subscription if isinstance(subscription, str) else subscription._subscription)
+        self._own.unsubscribe(subscription if isinstance(subscription, str) else subscription._subscription)
 
     async def close(self) -> None:
         """As `Session.close`."""
-        self._session.close()
+        self._own.close()
 
     async def __aenter__(self) -> Self:
         return self

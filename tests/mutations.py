@@ -112,8 +112,8 @@ MUTATIONS = [
     Mutation(
         "merge a part of a refused context change",
         "context/table.py",
-        "        self._rows[uuid] = MappingProxyType(whole_context(old, changes))\n",
-        "        self._rows[uuid] = MappingProxyType({**old, **changes})\n        whole_context(old, changes)\n",
+        "        merged = whole_context(old, changes)\n",
+        "        self._rows[uuid] = {**old, **changes}\n        merged = whole_context(old, changes)\n",
     ),
     Mutation(
         "bind `or` tighter than `and`",
@@ -146,16 +146,34 @@ MUTATIONS = [
         "return not truth",
     ),
     Mutation(
-        "lose the order of callbacks",
-        "silbo/broker/delivery.py",
-        "notification = self._queue.popleft()\n        if self._room",
-        "notification = self._queue.pop()\n        if self._room",
+        "read the newest first",
+        "silbo/broker/queue.py",
+        "notification = self._waiting.popleft()\n        if self._overflow",
+        "notification = self._waiting.pop()\n        if self._overflow",
     ),
     Mutation(
         "drop the newest without a count",
-        "silbo/broker/delivery.py",
+        "silbo/broker/queue.py",
         "            self.dropped += 1\n",
         "            pass\n",
+    ),
+    Mutation(
+        "keep the index in the dark about contexts",
+        "silbo/broker/core.py",
+        "            self.index.set_context(peer.uuid, self.contexts[peer.uuid])\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "leave empty keys in the index",
+        "matching/index.py",
+        "            if not rows:\n                del self._filed[key]\n",
+        "",
+    ),
+    Mutation(
+        "forget to wake who waits when the subscription ends",
+        "silbo/broker/queue.py",
+        "                waiting.notify_all()\n        self._tell(None)",
+        "                pass\n",
     ),
     Mutation(
         "cover if one conjunction is covered",
@@ -187,10 +205,8 @@ def remember_before(path: Path) -> None:
     """For the stale read: keep the row that was there before each write."""
     text = path.read_text(encoding="utf-8")
     text = text.replace("self.writes = 0\n", "self.writes = 0\n        self._before: dict[str, Context] = {}\n")
-    text = text.replace(
-        "        self._rows[uuid] = Mapping",
-        "        self._before[uuid] = self._rows.get(uuid, EMPTY)\n        self._rows[uuid] = Mapping",
-    )
+    merged = "        merged = whole_context(old, changes)\n"
+    text = text.replace(merged, merged + "        self._before[uuid] = self._rows.get(uuid, EMPTY)\n")
     path.write_text(text, encoding="utf-8")
 
 

@@ -113,3 +113,50 @@ def test_refusals_are_the_same():
             await session.set_context(x=1)
 
     run(work())
+
+
+def test_a_busy_loop_is_woken_once():
+    async def work():
+        every, publisher = await pair(silbo.Broker(), queue=10, slow="drop_oldest")
+        session = publisher._session
+        before = len(asyncio.get_running_loop()._ready)
+        for n in range(1_000):
+            session.publish({"n": n})
+        return len(asyncio.get_running_loop()._ready) - before, len(every.drain())
+
+    assert run(work()) == (1, 10)
+
+
+def test_a_loop_that_is_over_does_not_disturb_a_publisher():
+    broker = silbo.Broker()
+    run(pair(broker))
+    publisher = broker.connect("late")
+    publisher.advertise("true")
+    other = broker.connect("o").subscribe("true")
+    assert publisher.publish({"n": 1}).sequence == 1
+    assert len(other) == 1
+
+
+def test_a_session_belongs_to_its_loop():
+    every, publisher = run(pair(silbo.Broker()))
+    for verb in (lambda: publisher.publish({"n": 1}), lambda: every.get(timeout=1), lambda: publisher.set_context(x=1)):
+        with pytest.raises(errors.Refused, match="another event loop"):
+            run(verb())
+
+
+def test_publishers_that_wait_do_not_hold_up_those_who_need_no_room():
+    async def work():
+        broker = silbo.Broker()
+        every, _ = await pair(broker, queue=1, slow="block", block_timeout=SOON)
+        waiting = [await silbo.aio.connect(broker, f"w{n}") for n in range(40)]
+        for session in waiting:
+            await session.advertise("true")
+        tasks = [asyncio.create_task(session.publish({"n": n})) for n, session in enumerate(waiting)]
+        free = await silbo.aio.connect(broker, "free")
+        await free.advertise("true")
+        await free.publish({"m": 1}, scope="false")
+        got = [(await every.get(timeout=SOON))["n"] for _ in range(40)]
+        await asyncio.gather(*tasks)
+        return got
+
+    assert run(work()) == list(range(40))

@@ -5,6 +5,7 @@ import pytest
 
 import silbo
 from silbo import errors
+from silbo.matching.index import PlainIndex
 
 
 @pytest.fixture
@@ -398,6 +399,85 @@ def test_a_refusal_leaves_the_state_as_it_was(broker, what):
     assert session.publish({"a": 1}).sequence == 1
 
 
+def test_a_refusal_uses_up_no_id(broker):
+    session = broker.connect("s")
+    for refused in REFUSED.values():
+        with pytest.raises(errors.SilboError):
+            refused(session)
+    assert session.subscribe("true").id == "s1"
+
+
+def test_a_handle_is_ended_by_its_own_session_and_its_own_verb(broker):
+    session, other = broker.connect("a"), broker.connect("b")
+    subscription, advertisement = session.subscribe("true", id="same"), session.advertise("true", id="same")
+    for wrong in (
+        lambda: session.unsubscribe(advertisement),
+        lambda: session.unadvertise(subscription),
+        lambda: other.unsubscribe(subscription),
+        lambda: other.unadvertise(advertisement),
+        lambda: session.unsubscribe(None),
+        lambda: session.unadvertise(5),
+    ):
+        with pytest.raises(errors.InvalidValue):
+            wrong()
+    assert not subscription.closed
+    assert broker.stats()["subscriptions"] == broker.stats()["advertisements"] == 1
+
+
+# any index behind the seam
+
+
+class EagerIndex(PlainIndex):
+    """Finds the candidates of a whole batch at once."""
+
+    def candidates(self, batch):
+        return iter(list(super().candidates(batch)))
+
+
+def test_an_index_may_find_the_candidates_of_a_batch_at_once():
+    broker = silbo.Broker(index=EagerIndex())
+    slow = broker.connect("s").subscribe("true", queue=1)
+    receipts = publisher(broker).publish_many([{"n": n} for n in range(4)])
+    assert [receipt.sequence for receipt in receipts] == [1, 2, 3, 4]
+    assert slow.get()["n"] == 0
+    with pytest.raises(errors.SlowSubscriber):
+        slow.get()
+
+
+class NarrowingIndex(PlainIndex):
+    """Gives only rows of subscribers that it heard to be here."""
+
+    def __init__(self):
+        super().__init__()
+        self.here = set()
+
+    def set_context(self, subscriber, context):
+        (self.here.add if context.get("here") else self.here.discard)(subscriber)
+
+    def candidates(self, batch):
+        return ([row for row in rows if row.subscriber in self.here] for rows in super().candidates(batch))
+
+
+def test_an_index_may_narrow_by_the_contexts_it_hears_of():
+    broker = silbo.Broker(index=NarrowingIndex())
+    session, subscriber = publisher(broker), broker.connect("s")
+    alerts = subscriber.subscribe("true", context="this.here")
+    for n, here in enumerate([True, False, True, None]):
+        subscriber.set_context(here=here)
+        session.publish({"n": n})
+    assert [each["n"] for each in alerts.drain()] == [0, 2]
+
+
+def test_the_plain_index_keeps_nothing_of_what_ended():
+    index = PlainIndex()
+    broker = silbo.Broker(index=index)
+    with broker.connect("s") as session:
+        for filter in ("a = 1", "a = 1 or b = 2", "a > 1", "true"):
+            session.subscribe(filter)
+    assert index._filed == {}
+    assert index._scanned == {}
+
+
 # by URL
 
 
@@ -429,9 +509,9 @@ def test_a_context_is_read_only(broker):
 
 
 def test_names_are_labels(broker):
-    first, second = broker.connect("same"), broker.connect("same")
+    first, second, nameless = broker.connect("same"), broker.connect("same"), broker.connect()
     assert first.uuid != second.uuid
-    assert broker.connect().name
+    assert nameless.name == nameless.uuid
 
 
 # the record

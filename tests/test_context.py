@@ -137,3 +137,11 @@ def test_a_context_change_never_touches_the_content_index():
 )
 def test_a_function_that_can_never_be_true_without_some_variables(function, absent, never):
     assert silbo.never_true(function, absent) is never
+
+
+def test_a_context_that_lost_its_last_variable_has_no_row():
+    table = ContextTable()
+    table.set("u", checked_changes({"x": 1}))
+    table.set("u", checked_changes({"x": None}))
+    assert len(table) == 0
+    assert dict(table["u"]) == {}

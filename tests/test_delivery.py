@@ -1,5 +1,6 @@
 """Queues, slow subscribers, callbacks and threads."""
 
+import logging
 import threading
 import time
 
@@ -34,7 +35,8 @@ def numbers(notifications):
 
 
 def in_thread(work):
-    thread = threading.Thread(target=work)
+    # a daemon: where a wake-up is missing the test fails, and the run goes on
+    thread = threading.Thread(target=work, daemon=True)
     thread.start()
     return thread
 
@@ -319,6 +321,110 @@ def test_a_slow_callback_meets_the_policy_of_its_queue(broker, publisher):
     assert full.wait(SOON)
     assert numbers(got) == [1, 4, 5]
     assert slow.dropped == 2
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_a_callback_that_raises_anything_at_all_hurts_nobody(broker, publisher, error):
+    got, full, deliver = called(2)
+
+    def raising(notification):
+        deliver(notification)
+        raise error
+
+    broker.connect("s").subscribe("true", deliver=raising)
+    publish(publisher, 1, 2)
+    assert full.wait(SOON)
+    broker.close()
+    assert numbers(got) == [1, 2]
+    assert broker.stats()["callback_errors"] == 2
+
+
+def test_a_thread_that_cannot_start_is_tried_again(broker, publisher, monkeypatch, caplog):
+    got, full, deliver = called(2)
+    broker.connect("s").subscribe("true", deliver=deliver)
+    other = broker.connect("o").subscribe("true")
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", cannot_start)
+        publish(publisher, 1)
+    publish(publisher, 2)
+    assert full.wait(SOON)
+    assert numbers(got) == numbers(other.drain()) == [1, 2]
+    assert "cannot start the thread" in caplog.text
+
+
+def cannot_start(thread):
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_stuck_callback_does_not_let_anything_grow(broker, publisher):
+    begun, go_on = threading.Event(), threading.Event()
+
+    def stuck(notification):
+        begun.set()
+        go_on.wait(SOON)
+
+    session = broker.connect("s")
+    slow = session.subscribe("true", deliver=stuck, queue=2, slow="drop_oldest")
+    publish(publisher, 0)
+    assert begun.wait(SOON)
+    publish(publisher, *range(1_000))
+    assert len(slow) == 2
+    assert len(session._dispatcher._turns) == 3  # the one under way, and as many as are queued
+    assert slow.dropped == 998
+    go_on.set()
+
+
+def test_a_callback_may_publish_in_its_session_while_another_thread_waits_there(broker):
+    session = broker.connect("s")
+    session.advertise("true")
+    acknowledged = broker.connect("o").subscribe("exists ack")
+
+    def deliver(notification):
+        session.publish({"ack": notification["n"]})
+
+    slow = session.subscribe("exists n", deliver=deliver, queue=1, slow="block", block_timeout=SOON)
+    thread = in_thread(lambda: publish(session, *range(10)))
+    assert [acknowledged.get(timeout=SOON)["ack"] for _ in range(10)] == list(range(10))
+    thread.join(SOON)
+    assert not slow.closed
+
+
+def test_a_log_handler_may_call_any_verb(broker, publisher):
+    class Publishing(logging.Handler):
+        def emit(self, record):
+            publisher.publish({"report": record.getMessage()})
+
+    reports = broker.connect("o").subscribe("exists report")
+    broker.connect("s").subscribe("n > 0", queue=1)
+    handler = Publishing()
+    logging.getLogger("silbo").addHandler(handler)
+    thread = in_thread(lambda: publish(publisher, 1, 2))
+    thread.join(SOON)
+    logging.getLogger("silbo").removeHandler(handler)
+    assert not thread.is_alive()
+    assert reports.get(timeout=SOON)["report"] == "subscription s/s1 ended: its queue of 1 was full"
+
+
+def test_what_ends_inside_a_with_statement_is_left_quietly(broker, publisher):
+    with broker.connect("s") as session, session.subscribe("true", queue=1) as slow, publisher:
+        publish(publisher, 1, 2)
+        assert slow.closed
+        broker.close()
+    assert session.closed
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300, 10**30])
+def test_a_timeout_without_end_is_a_long_one(broker, publisher, timeout):
+    every = broker.connect("s").subscribe("true")
+    publish(publisher, 1)
+    assert every.get(timeout=timeout)["n"] == 1
+
+
+@pytest.mark.parametrize("timeout", ["x", float("nan"), True])
+def test_a_timeout_is_a_number(broker, timeout):
+    every = broker.connect("s").subscribe("true")
+    with pytest.raises(errors.InvalidValue, match="timeout"):
+        every.get(timeout=timeout)
 
 
 # threads

@@ -108,3 +108,13 @@ def test_what_cannot_be_explained_is_refused(broker, camera, message, subscripti
     receipt = camera.publish({"a": 1})
     with pytest.raises(error):
         broker.explain(receipt if message == "receipt" else message, subscription)
+
+
+def test_another_brokers_subscription_and_an_ambiguous_name_are_refused(broker, camera):
+    receipt = camera.publish({"a": 1})
+    with pytest.raises(errors.InvalidValue, match="another broker"):
+        broker.explain(receipt, silbo.Broker().connect("s").subscribe("true"))
+    for session in (broker.connect("twin"), broker.connect("twin")):
+        session.subscribe("true")
+    with pytest.raises(errors.InvalidValue, match="2 sessions are named 'twin'"):
+        broker.explain(receipt, ("twin", "s1"))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from threading import RLock
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from silbo.broker.core import Core
 from silbo.broker.delivery import Subscription
+from silbo.broker.dispatch import FINISH
 from silbo.broker.record import Record
 from silbo.broker.session import Receipt, Session
 from silbo.broker.tables import tables
@@ -21,6 +24,10 @@ from silbo.matching.explanation import Explanation, explain
 from silbo.model.events import Disconnect, Event, Publish
 from silbo.model.notification import Notification, Publication, shown_context
 from silbo.model.values import checked_name
+
+Tickets: TypeAlias = dict[Subscription, int]  # what a publisher waits with where queues are full
+
+log = logging.getLogger("silbo")
 
 
 class Broker:
@@ -39,6 +46,7 @@ class Broker:
         self._recorder = None if record is None else Record(record)
         self._sessions: dict[str, Session] = {}
         self._log_names: set[str] = set()
+        self._reports: list[tuple[str, int]] = []
         self._counts = dict.fromkeys(("published", "notified", "dropped", "slow", "callback_errors"), 0)
         self._closed = False
 
@@ -55,16 +63,27 @@ class Broker:
             return session
 
     def close(self) -> None:
-        """Close every session, and the record."""
+        """Close every session, and the record; callbacks that are due still run, for some seconds at most."""
         with self._lock:
             self._check_open()
-            self._closed = True
-            sessions = list(self._sessions.values())
-        for session in sessions:
-            with session:
-                pass  # closes it, unless somebody else just did
+            ended = self._end()
+        self._finish(ended)
+
+    def _end(self) -> list[Session]:
+        """End it, if nobody else has; the sessions that ended with it. The caller holds the lock."""
+        ended = list(self._sessions.values())
+        for session in ended:
+            session._end()
         if self._recorder is not None:
             self._recorder.close()
+        self._closed = True
+        return ended
+
+    @staticmethod
+    def _finish(ended: list[Session]) -> None:
+        deadline = time.monotonic() + FINISH  # one for all of them
+        for session in ended:
+            session._dispatcher.finish(deadline)
 
     @property
     def closed(self) -> bool:
@@ -77,8 +96,9 @@ class Broker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._closed:
-            self.close()
+        with self._lock:
+            ended = self._end()
+        self._finish(ended)
 
     def __repr__(self) -> str:
         return f"<Broker of {len(self._sessions)} sessions{' closed' * self._closed}>"
@@ -100,6 +120,8 @@ class Broker:
     def _row(self, subscription: Subscription | tuple[str, str]) -> SubscriptionRow:
         subscription = getattr(subscription, "_subscription", subscription)  # asyncio's is around one of ours
         if isinstance(subscription, Subscription):
+            if subscription._session._broker is not self:
+                raise InvalidValue("subscription", f"{subscription!r} is of another broker. Ask that one.")
             if subscription.closed:
                 raise Closed(f"subscription {subscription.id!r} of session {subscription._session.name!r}")
             return subscription._session._peer.subscriptions[subscription.id]
@@ -109,7 +131,9 @@ class Broker:
         peers = [peer for peer in self._core.peers.values() if session in (peer.uuid, peer.name)]
         if not peers:
             raise UnknownSession(session)
-        known = {key: row for peer in peers for key, row in peer.subscriptions.items()}
+        if len(peers) > 1:
+            raise InvalidValue("subscription", f"{len(peers)} sessions are named {session!r}. Give the UUID of one.")
+        known = peers[0].subscriptions
         if id not in known:
             raise UnknownId("subscription", id, known)
         return known[id]
@@ -138,8 +162,11 @@ class Broker:
 
     # what sessions need
 
-    def _publish(self, session: Session, publishes: list[Publish], *, own_context: bool) -> list[Receipt]:
-        waiting: dict[Subscription, list[Notification]] = {}
+    def _publish(
+        self, session: Session, publishes: list[Publish], *, own_context: bool
+    ) -> tuple[list[Receipt], Tickets]:
+        """Accept all or none, and queue the notifications; the receipts, and the tickets of those without room."""
+        tickets: Tickets = {}
         receipts = []
         with self._lock:
             session._check_open()
@@ -151,29 +178,39 @@ class Broker:
             ):
                 self._record(session, partial(_renamed, publish))
                 receipts.append(Receipt(publication))
-                self._deliver(publication, rows, waiting)
+                self._deliver(publication, rows, tickets)
             self._counts["published"] += len(receipts)
-            self._wait_for_room(waiting)
-        return receipts
+        self._report()
+        return receipts, tickets
 
-    def _deliver(
-        self, publication: Publication, rows: list[SubscriptionRow], waiting: dict[Subscription, list[Notification]]
-    ) -> None:
-        """Queue a notification for each row; those that must wait for room are put aside in their order."""
+    def _deliver(self, publication: Publication, rows: list[SubscriptionRow], tickets: Tickets) -> None:
         for row in rows:
             subscription = row.sink
             assert isinstance(subscription, Subscription)
             context = shown_context(publication.offered, row.asked)
-            notification = Notification(publication, row.name, row.id, context)
-            if subscription in waiting or not subscription._offer(notification):
-                waiting.setdefault(subscription, []).append(notification)
+            ticket = subscription._offer(Notification(publication, row.name, row.id, context))
+            if ticket is not None:
+                tickets[subscription] = ticket
         self._counts["notified"] += len(rows)
 
-    def _wait_for_room(self, waiting: dict[Subscription, list[Notification]]) -> None:
+    def _wait_for_room(self, tickets: Tickets) -> None:
         """The lock is free while this waits: readers and other publishers go on."""
-        for subscription, notifications in waiting.items():
-            for notification in notifications:
-                subscription._offer_waiting(notification)
+        since = time.monotonic()
+        with self._lock:
+            for subscription, ticket in tickets.items():
+                subscription._wait_for_room(ticket, since)
+        self._report()
+
+    def _report_slow(self, name: str, limit: int) -> None:
+        self._counts["slow"] += 1
+        self._reports.append((name, limit))
+
+    def _report(self) -> None:
+        """Log what happened under the lock once it is free: a handler of users' may call any verb."""
+        with self._lock:
+            reports, self._reports = self._reports, []
+        for name, limit in reports:
+            log.warning("subscription %s ended: its queue of %d was full", name, limit)
 
     def _record(self, session: Session, event: Callable[[str], Event]) -> None:
         if self._recorder is not None:

@@ -31,6 +31,8 @@ class Record:
         try:
             # x: a log of another broker must not be written over or continued
             self._file = Path(to).open("x", encoding="utf-8", newline="\n", buffering=1)  # noqa: SIM115  # closed by close
+        except TypeError:
+            raise InvalidValue("record", f"a path or a function is expected, not {type(to).__name__}.") from None
         except OSError as error:
             raise InvalidValue("record", f"cannot make {str(to)!r}: {error.strerror}. Name a new file.") from None
         self._take = self._append

@@ -6,14 +6,15 @@ lock makes each call atomic.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
-from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from silbo.broker.core import Peer
-from silbo.broker.delivery import BLOCK_TIMEOUT, QUEUE, Deliver, Slow, Subscription
-from silbo.broker.dispatch import Dispatcher
+from silbo.broker.delivery import Deliver, Subscription, check_options
+from silbo.broker.dispatch import FINISH, Dispatcher
+from silbo.broker.queue import BLOCK_TIMEOUT, QUEUE, Queue, Slow
 from silbo.context.function import ContextFunction, Scope
 from silbo.errors import Closed, InvalidValue, SilboError
 from silbo.language.form import Form
@@ -23,7 +24,7 @@ from silbo.model.notification import Publication
 from silbo.model.values import Context, checked_changes, checked_name, checked_names
 
 if TYPE_CHECKING:
-    from silbo.broker.broker import Broker
+    from silbo.broker.broker import Broker, Tickets
 
 FilterLike: TypeAlias = str | Form | Filter
 FunctionLike: TypeAlias = str | Form | ContextFunction
@@ -79,8 +80,9 @@ class Advertisement:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not (self._closed or self._session.closed):
-            self.close()
+        with self._session._lock:
+            if not (self._closed or self._session.closed):
+                self.close()
 
     def __repr__(self) -> str:
         return f"<Advertisement {self._session.name}/{self.id}>"
@@ -95,8 +97,6 @@ class Session:
         self._log_name = log_name
         self._is_recorded = False
         self._lock = broker._lock
-        # held while a publish waits for room, so that the session's next one cannot overtake it
-        self._publishing = Lock()
         self._dispatcher = Dispatcher(peer.name, self._lock, broker._counts)
         self._subscriptions: dict[str, Subscription] = {}
         self._advertisements: dict[str, Advertisement] = {}
@@ -178,8 +178,8 @@ class Session:
         id = _id_of(advertisement, Advertisement)
         with self._lock:
             self._check_open()
-            if isinstance(advertisement, Advertisement) and self._advertisements.get(id) is not advertisement:
-                raise Closed(f"advertisement {id!r} of session {self.name!r}")
+            if isinstance(advertisement, Advertisement):
+                self._check_own(advertisement, active=advertisement is self._advertisements.get(id))
             self._broker._core.unadvertise(self._peer, id)
             self._broker._record(self, lambda name: Unadvertise(name, id))
             self._advertisements.pop(id)._closed = True
@@ -197,22 +197,35 @@ class Session:
         `scope` admits only subscribers whose context makes it true; `payload` is never looked at;
         `context` takes the place of the session's own for this message (a gateway's, say).
         """
-        return self._publish([attributes], scope, payload, context, lambda _: "attributes")[0]
+        return self._finish(self._publish([attributes], scope, payload, context))[0]
 
     def publish_many(
         self, rows: Iterable[Mapping[str, Any]] | ArrowTable, *, scope: ScopeLike | None = None
     ) -> list[Receipt]:
         """Publish rows of attributes, or the rows of an Arrow table (null: absent), all or none."""
-        return self._publish(_listed(rows), scope, None, None, lambda i: f"rows[{i}]")
+        return self._finish(self._publish(listed(rows), scope, path="rows"))
 
     def _publish(
-        self, rows: list[Mapping[str, Any]], scope: ScopeLike | None, payload: bytes | None, context: Any, path: Any
-    ) -> list[Receipt]:
+        self,
+        rows: list[Mapping[str, Any]],
+        scope: ScopeLike | None,
+        payload: bytes | None = None,
+        context: Mapping[str, Any] | None = None,
+        path: str = "attributes",
+    ) -> tuple[list[Receipt], Tickets]:
+        """Publish without waiting for room: the receipts, and the tickets to wait with."""
         read = None if scope is None else Scope.of(scope).text
-        given = {} if context is None else context
-        checked = [Publish.checked(self.name, row, given, read, payload, path(i)) for i, row in enumerate(rows)]
-        with self._publishing:
-            return self._broker._publish(self, checked, own_context=context is None)
+        sent = {} if context is None else context
+        checked = [
+            Publish.checked(self.name, row, sent, read, payload, f"rows[{i}]" if path == "rows" else path)
+            for i, row in enumerate(rows)
+        ]
+        return self._broker._publish(self, checked, own_context=context is None)
+
+    def _finish(self, published: tuple[list[Receipt], Tickets]) -> list[Receipt]:
+        receipts, tickets = published
+        self._broker._wait_for_room(tickets)
+        return receipts
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until the broker acknowledged all that was published: at once on an embedded broker."""
@@ -244,10 +257,11 @@ class Session:
         read = Filter.of(filter)
         function = None if context is None else ContextFunction.of(context)
         shown = checked_names(include, "include")
+        check_options(queue, slow, block_timeout, deliver)
         with self._lock:
             self._check_open()
             key = self._id(id, "s", self._peer.subscriptions)
-            subscription = Subscription(self, key, self._lock, deliver, queue, slow, block_timeout)
+            subscription = Subscription(self, key, Queue(self._lock, queue, slow), deliver, block_timeout)
             self._broker._core.subscribe(self._peer, key, read, function, shown, subscription)
             text = None if function is None else function.text
             self._broker._record(self, lambda name: Subscribe(name, key, read.text, text, shown))
@@ -259,27 +273,36 @@ class Session:
         id = _id_of(subscription, Subscription)
         with self._lock:
             self._check_open()
-            if isinstance(subscription, Subscription) and self._subscriptions.get(id) is not subscription:
-                raise Closed(f"subscription {id!r} of session {self.name!r}")
+            if isinstance(subscription, Subscription):
+                self._check_own(subscription, active=subscription is self._subscriptions.get(id))
             self._end_subscription(id, Closed(f"subscription {id!r} of session {self.name!r}"))
 
     def _end_subscription(self, id: str, why: SilboError) -> None:
         self._broker._core.unsubscribe(self._peer, id)
         self._broker._record(self, lambda name: Unsubscribe(name, id))
-        self._subscriptions.pop(id)._end_with(why)
+        self._subscriptions.pop(id)._queue.close(why)
 
     # ending
 
     def close(self) -> None:
-        """End the session: subscriptions, advertisements and context go; queued notifications stay readable."""
+        """End the session: subscriptions, advertisements and context go; queued notifications stay readable.
+
+        Callbacks that are due still run; this waits for them, for some seconds at most.
+        """
         with self._lock:
             self._check_open()
-            self._broker._record(self, Disconnect)
-            self._broker._forget(self)
-            self._closed = True
-            for subscription in self._subscriptions.values():
-                subscription._end_with(Closed(f"session {self.name!r}"))
-        self._dispatcher.finish()
+            self._end()
+        self._dispatcher.finish(time.monotonic() + FINISH)
+
+    def _end(self) -> None:
+        """End it, if nobody else has; the caller holds the lock."""
+        if self._closed:
+            return
+        self._broker._record(self, Disconnect)
+        self._broker._forget(self)
+        self._closed = True
+        for subscription in self._subscriptions.values():
+            subscription._queue.close(Closed(f"session {self.name!r}"))
 
     def __enter__(self) -> Self:
         return self
@@ -287,8 +310,9 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._closed:
-            self.close()
+        with self._lock:
+            self._end()
+        self._dispatcher.finish(time.monotonic() + FINISH)
 
     def __repr__(self) -> str:
         return f"<Session {self.name} {self.uuid}{' closed' if self._closed else ''}>"
@@ -296,6 +320,12 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise Closed(f"session {self.name!r}")
+
+    def _check_own(self, handle: Advertisement | Subscription, *, active: bool) -> None:
+        if handle._session is not self:
+            raise InvalidValue("id", f"{handle!r} is of another session. End it there.")
+        if not active:
+            raise Closed(f"{type(handle).__name__.lower()} {handle.id!r} of session {self.name!r}")
 
     def _id(self, given: str | None, letter: str, active: Mapping[str, object]) -> str:
         if given is not None:
@@ -312,9 +342,10 @@ def _mapping(mapping: object) -> Mapping[str, Any]:
     return mapping
 
 
-def _listed(rows: object) -> list[Mapping[str, Any]]:
+def listed(rows: object) -> list[Mapping[str, Any]]:
+    """The rows that `publish_many` was given, a table's without its nulls."""
     if hasattr(rows, "to_pylist"):
-        return [{name: value for name, value in row.items() if value is not None} for row in rows.to_pylist()]
+        return [_without_nulls(row) for row in rows.to_pylist()]
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         raise InvalidValue("rows", f"mappings of attributes or an Arrow table are expected, not {type(rows).__name__}.")
     return list(rows)
@@ -326,3 +357,9 @@ def _id_of(given: object, handle: type[Advertisement | Subscription]) -> str:
     if isinstance(given, str):
         return given
     raise InvalidValue("id", f"an id or the {handle.__name__.lower()} itself is expected, not {type(given).__name__}.")
+
+
+def _without_nulls(row: object) -> Mapping[str, Any]:
+    if not isinstance(row, Mapping):
+        raise InvalidValue("rows", f"a table of attributes is expected; a row is here {type(row).__name__}.")
+    return {name: value for name, value in row.items() if value is not None}

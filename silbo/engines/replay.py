@@ -91,11 +91,13 @@ class OracleEngine:
 ENGINES: dict[str, Callable[[], Engine]] = {"oracle": OracleEngine, "memory": Fold}
 
 
-def engine_of(name: str) -> Engine:
-    """The engine of this name, empty."""
-    if name not in ENGINES:
-        raise UnknownEngine(name, ENGINES)
-    return ENGINES[name]()
+def engine_of(engine: str | Engine) -> Engine:
+    """The engine of this name, empty; or the one that was given."""
+    if isinstance(engine, str) and engine in ENGINES:
+        return ENGINES[engine]()
+    if not hasattr(engine, "apply"):
+        raise UnknownEngine(str(engine), ENGINES)
+    return cast("Engine", engine)
 
 
 def replay(
@@ -112,7 +114,7 @@ def replay(
     """
     if batch is not None and not (type(batch) is int and 0 < batch <= sys.maxsize):
         raise InvalidValue("batch", f"at least one event at a time, not {batch!r}.")
-    return _replayed(_lines(log), engine_of(engine) if isinstance(engine, str) else engine, batch, refused or _nobody)
+    return _replayed(_lines(log), engine_of(engine), batch, refused or _nobody)
 
 
 def _replayed(

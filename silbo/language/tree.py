@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 ConstantKind: TypeAlias = Literal["number", "bool", "string"]
 Namespace: TypeAlias = Literal["attribute", "msg", "pub", "this", "sub"]
@@ -179,8 +179,10 @@ def children(node: Node) -> tuple[Node, ...]:
             return arguments
         case Point(x, y):
             return (x, y)
-        case _:
+        case Constant() | Name() | GeometryConstant() | Truth():
             return ()
+        case _:
+            assert_never(node)
 
 
 def names(node: Node) -> Iterator[Name]:

@@ -88,7 +88,7 @@ class Publish:
         """One that passed the door: every value, and the size of the whole. `path` names the attributes in errors."""
         message = checked_attributes(attributes, path)
         publish = cls(session, message, checked_context(context), scope, checked_payload(payload))
-        check_message_size(publish.attributes, publish.payload)
+        check_message_size(publish.attributes, publish.payload, path.replace("attributes", "message"))
         return publish
 
 

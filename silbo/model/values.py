@@ -171,13 +171,13 @@ def checked_payload(payload: object, path: str = "payload") -> bytes | None:
     raise InvalidValue(path, f"a payload is bytes, not {type(payload).__name__}. Encode it first.")
 
 
-def check_message_size(attributes: Attributes, payload: bytes | None) -> None:
+def check_message_size(attributes: Attributes, payload: bytes | None, path: str = "message") -> None:
     """At most 1 MiB: the msgpack size of the attributes plus that of the payload."""
     from msgpack import packb
 
     size = len(packb(attributes)) + (0 if payload is None else len(packb(payload)))
     if size > MAX_MESSAGE:
-        raise MessageTooLarge("message", size, MAX_MESSAGE)
+        raise MessageTooLarge(path, size, MAX_MESSAGE)
 
 
 def same_value(a: ContextValue | None, b: ContextValue | None) -> bool:

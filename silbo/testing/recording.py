@@ -25,8 +25,12 @@ class RecordingSession:
         # nothing may arrive before it is kept: the lock is the broker's own
         with self._session._lock:
             subscription = self._session.subscribe(*arguments, **options)
-            subscription._tap = self._received.append
+            subscription._observe(self._keep)
             return subscription
+
+    def _keep(self, notification: Notification | None) -> None:
+        if notification is not None:
+            self._received.append(notification)
 
     @property
     def received(self) -> list[Notification]:

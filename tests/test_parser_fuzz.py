@@ -116,6 +116,9 @@ def full(piece, between=""):
         full("not "),
         full("("),
         full("(") + full(")"),
+        full("(" * 30 + "a<1" + ")" * 30, " or "),
+        full("(" * 30 + "pub.a<1" + ")" * 30, " or "),
+        full("(" * 30 + "1" + ")" * 30, "+")[:4_090] + "<'a'",
         full("abs("),
         "x in (" + full("1", ",")[:4_080] + ")",
         'x = "' + "a" * 4_080 + '"',
@@ -137,8 +140,8 @@ def full(piece, between=""):
 def test_the_longest_permitted_text_is_read_or_refused_soon(kind, text):
     text = text[:LONGEST]
     kind.of("true")  # the first expression builds the parser
-    best = min(seconds_to_read(kind, text + " " * (i % 2) if len(text) < LONGEST else text) for i in range(3))
-    assert best < SOON
+    # of several tries one must be soon enough: a busy machine takes its time for other things in between
+    assert any(seconds_to_read(kind, text) < SOON for _ in range(12))
 
 
 def seconds_to_read(kind, text):

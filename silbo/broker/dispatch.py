@@ -1,7 +1,8 @@
 """Call users' callbacks: outside any lock, one at a time per session, in order.
 
-A session's thread lives while there is work and a moment longer, so that thousands of quiet sessions
-cost no thread, and a busy one does not start a thread for each notification.
+The order is that of arrival; where a queue dropped its oldest, the next of that subscription takes the
+place of what was dropped. A session's thread lives while there is work and a moment longer, so that
+thousands of quiet sessions cost no thread, and a busy one does not start a thread for each notification.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Generator, Iterable, Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from silbo.broker.broker import Broker, Tickets
@@ -53,11 +52,9 @@ class Connecting:
         self._session = await self._connect()
         return self._session
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         assert self._session is not None
-        await self._session.__aexit__(kind, error, trace)
+        await self._session.__aexit__()
 
     async def _connect(self) -> AsyncSession:
         broker = self._url if isinstance(self._url, Broker) else None
@@ -132,9 +129,7 @@ class AsyncSubscription:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if not self.closed:
             await self.close()
 
@@ -272,9 +267,7 @@ class AsyncSession:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if not self.closed:
             await self.close()
 

@@ -6,6 +6,8 @@ import sys
 import pytest
 from hypothesis import settings
 
+import silbo
+
 # the same examples every time: a failure in CI is a failure here. HYPOTHESIS_PROFILE=explore looks for new ones.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
@@ -13,6 +15,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 # the folders hold silbo.context and so on: imported under their bare names they would be second copies
 FOLDERS = ("context", "matching", "streaming", "hw")
+
+
+@pytest.fixture
+def broker():
+    with silbo.Broker() as broker:
+        yield broker
 
 
 def imported_as_top_level(modules):

@@ -13,12 +13,6 @@ SOON = 5  # seconds: what does not happen within them does not happen
 
 
 @pytest.fixture
-def broker():
-    with silbo.Broker() as broker:
-        yield broker
-
-
-@pytest.fixture
 def publisher(broker):
     session = broker.connect("publisher")
     session.advertise("true")

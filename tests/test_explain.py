@@ -7,12 +7,6 @@ from silbo import errors
 
 
 @pytest.fixture
-def broker():
-    with silbo.Broker() as broker:
-        yield broker
-
-
-@pytest.fixture
 def camera(broker):
     session = broker.connect("camera")
     session.advertise("true", offers=["x"])

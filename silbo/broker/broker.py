@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from threading import RLock
-from types import TracebackType
 from typing import Self, TypeAlias
 
 from silbo.broker.core import Core
@@ -93,9 +92,7 @@ class Broker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             ended = self._end()
         self._finish(ended)

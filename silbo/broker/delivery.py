@@ -9,7 +9,6 @@ import copy
 import time
 from collections.abc import Callable, Iterator
 from threading import TIMEOUT_MAX
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from silbo.broker.queue import Observer, Queue
@@ -110,9 +109,7 @@ class Subscription:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._session._lock:
             if not self.closed:
                 self.close()

@@ -46,6 +46,7 @@ def test_the_road_scenario_agrees_with_the_oracle():
     assert int(verdict[1]) > 0
     assert verdict[2] == "0"
     assert verdict[3] == "agreed"
+    assert "they changed the index 0 times" in done.stdout
 
 
 def test_every_example_is_tested():

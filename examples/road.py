@@ -113,9 +113,8 @@ def main() -> int:
         stats = broker.stats()
         print(f"{options.cars} cars and {options.cameras} cameras, {options.steps} steps, {SQUARE:.0f} km square")
         moves, published = options.cars * options.steps, stats["published"]
-        print(
-            f"  context changes  {moves:>8,}   {moving / moves * 1e6:8.1f} µs each; they changed the index {changes} times"
-        )
+        each = moving / moves * 1e6
+        print(f"  context changes  {moves:>8,}   {each:8.1f} µs each; they changed the index {changes} times")
         print(f"  publications     {published:>8,}   {publishing / max(published, 1) * 1e6:8.1f} µs each")
         print(f"  notifications    {stats['notified']:>8,}")
         print("comparing with the oracle ...")

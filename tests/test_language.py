@@ -417,6 +417,10 @@ def test_nodes_are_counted_as_they_are_written(text, nodes):
     assert counted(list(tokens(text))) == nodes
 
 
+def test_the_same_text_is_read_once():
+    assert Filter.of("x = 1 and y = 2") is Filter.of("x = 1 and y = 2")
+
+
 # text and tree
 
 

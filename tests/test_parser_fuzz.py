@@ -145,9 +145,10 @@ def test_the_longest_permitted_text_is_read_or_refused_soon(kind, text):
 
 
 def seconds_to_read(kind, text):
-    from silbo.language.expression import _read
+    from silbo.language.expression import _read_long, _read_short
 
-    _read.cache_clear()
+    _read_short.cache_clear()
+    _read_long.cache_clear()
     gc.collect()
     begin = time.process_time()
     with contextlib.suppress(SilboError):

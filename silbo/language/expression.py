@@ -21,8 +21,11 @@ from silbo.language.text import to_text
 from silbo.language.tokens import tokens
 from silbo.language.tree import Condition, Namespace, names
 
-# as many distinct texts as a busy broker has in use at once; each costs some kilobytes.
-REMEMBERED = 16_384
+# as many distinct texts as a busy broker has in use at once. A short one costs up to some kilobytes, the
+# longest some hundred: few of those are kept, so that nobody can fill the memory with them.
+SHORT = 256  # code points
+REMEMBERED_SHORT = 16_384
+REMEMBERED_LONG = 256
 
 E = TypeVar("E", bound="Expression")
 
@@ -93,16 +96,20 @@ class Expression:
 
 
 def _remembered(kind: type[E], text: str) -> E:
-    return cast("E", _read(kind, text))  # type: ignore[arg-type]  # a class is hashable
+    read = _read_short if len(text) <= SHORT else _read_long
+    return cast("E", read(kind, text))  # type: ignore[arg-type]  # a class is hashable
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _read(kind: type[Expression], text: str) -> Expression:
     try:
         return kind(_tree(text, kind.language), text)
     except ExpressionError as error:
         error.what = kind.language.title
         raise
+
+
+_read_short = lru_cache(maxsize=REMEMBERED_SHORT)(_read)
+_read_long = lru_cache(maxsize=REMEMBERED_LONG)(_read)
 
 
 def _tree(text: str, language: Language) -> Condition:

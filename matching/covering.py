@@ -19,7 +19,7 @@ from silbo.matching.normal_form import Conjunction, Constraint, conjunctions
 from silbo.matching.permitted import ANYTHING, Permitted, common, permitted
 
 # a filter is compared with many others in a row; in this form most take kilobytes, the largest four megabytes.
-REMEMBERED = 256  # filters
+REMEMBERED = 64  # filters
 
 Relation: TypeAlias = Callable[[Permitted, Permitted], bool]
 

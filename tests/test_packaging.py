@@ -84,7 +84,7 @@ def test_the_version_is_the_projects():
 def test_import_silbo_loads_nothing_heavy():
     code = "import sys, silbo; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"numpy", "shapely", "lark", "numba", "pyarrow", "pyspark", "asyncio", "hypothesis"} & set(loaded)
+    assert not {"numpy", "shapely", "numba", "pyarrow", "pyspark", "asyncio", "hypothesis"} & set(loaded)
 
 
 def test_the_oracle_is_short_and_imports_only_the_tree():
@@ -116,7 +116,6 @@ def test_the_wheel_installs_nothing_but_silbo(wheel):
     assert {name.partition("/")[0] for name in names} == {"silbo", f"silbo-{silbo.__version__}.dist-info"}
     for needed in (
         "silbo/py.typed",
-        "silbo/language/grammar.lark",
         "silbo/context/table.py",
         "silbo/matching/oracle.py",
     ):

@@ -7,19 +7,16 @@ compare, which constants an operator takes, how many arguments a function has.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import NoReturn, cast
 
 from silbo.errors import ExpressionError, InvalidGeometry, TooManyVertices
 from silbo.language import literals, tree
 from silbo.language.hints import strange_word
 from silbo.language.languages import Language
-from silbo.language.syntax import span
+from silbo.language.syntax import Parsed, span
 from silbo.language.tokens import Lexeme
 from silbo.language.tree import Condition, Constant, Name, Shape, Value
 from silbo.model.geometry import geometry
-
-if TYPE_CHECKING:
-    from silbo.language.syntax import Parsed
 
 PATTERNS = ("prefix", "suffix", "contains")
 PREDICATES = ("within", "intersects")

@@ -1,26 +1,30 @@
-"""Read text by the grammar, or point at the first place that does not fit it.
+"""Read tokens by the grammar, or point at the first place that does not fit it.
 
-The grammar is `grammar.lark`; lark makes the parser when the first expression is read. The result is
-lark's own tree of tokens with their places; `meaning` turns it into ours.
+    condition  negation { (and | or) negation }
+    negation   not negation | atom
+    atom       value | value op value … | value [not] in ( … ) | value [not] in name | exists operand
+    value      operand { (+ | - | * | /) operand }
+    operand    name | number | string | true | false | - operand | ( condition ) | name( … )
+
+Conditions and values meet in `operand`, since parentheses may stand around both. Chains are flat:
+`meaning` splits `a and b or c` at `or`, then at `and`, and `a + b * c` likewise. Parentheses leave no
+trace: what they hold stands in the syntax tree as its own node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TypeAlias
 
 from silbo.errors import ExpressionError
 from silbo.language.hints import strange_word
 from silbo.language.languages import Language
 from silbo.language.tokens import KEYWORDS, Lexeme
 
-if TYPE_CHECKING:
-    from lark import Lark, Tree
-
-    Parsed: TypeAlias = Tree[Lexeme] | Lexeme
-
-READ_AGAIN = 400  # tokens
+ARITHMETIC = ("PLUS", "MINUS", "STAR", "SLASH")
+JOINS = ("AND", "OR")
+OPERANDS = ("NAME", "NUMBER", "STRING", "TRUE", "FALSE", "PREDICATE", "SIGN", "_LPAR")
+CONDITIONS = ("NOT", "_EXISTS", *OPERANDS)
 
 EXPECTED = {
     "NAME": "a name",
@@ -43,71 +47,164 @@ EXPECTED = {
     "_LPAR": "(",
     "_RPAR": ")",
     "_COMMA": "a comma",
-    "$END": "the end",
+    "END": "the end",
 }
 
 
-@cache
-def _parser() -> Lark:
-    from importlib.resources import files
+class Node:
+    """A syntax node: what it is, and its parts from left to right, tokens that mean something among them."""
 
-    from lark import Lark
-    from lark.lexer import Lexer
+    __slots__ = ("children", "data")
 
-    class Tokens(Lexer):
-        """The tokens were made before: hand them on."""
+    def __init__(self, data: str, children: list[Parsed]) -> None:
+        self.data = data
+        self.children = children
 
-        def __init__(self, _configuration: object) -> None:
-            pass  # lark passes its terminals; ours are in `tokens`
 
-        def lex(self, data: Any) -> Any:  # type: ignore[override]  # what a lexer of one's own has
-            # lark reads a token's type and hands the token on; its own class costs a microsecond each.
-            return iter(data)
-
-    grammar = files("silbo.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer=Tokens, maybe_placeholders=False)
+Parsed: TypeAlias = Node | Lexeme
 
 
 def read(text: str, lexemes: Sequence[Lexeme], language: Language) -> Parsed:
     """The syntax tree of a text's tokens, or an `ExpressionError` that points at the fault."""
-    from lark import UnexpectedToken
-
-    try:
-        tree: Any = _parser().parse(lexemes)  # its leaves are what our lexer gave
-        return cast("Parsed", tree)
-    except UnexpectedToken as error:
-        token: Any = error.token  # one of ours, or lark's own at the end
-        place = len(lexemes) if token.type == "$END" else lexemes.index(token)
-        # the parser may have reduced before it saw that the token is wrong, and forgot what else could
-        # follow. Asking it anew means reading again, which is for texts of ordinary length only.
-        accepted = _accepted(lexemes[:place]) if place <= READ_AGAIN else error.expected
-        raise _pointing(text, lexemes, place, _listed(accepted, language)) from None
+    syntax = Syntax(text, lexemes, language)
+    tree = syntax.condition()
+    syntax.expect("END")
+    return tree
 
 
 def span(node: Parsed) -> tuple[int, int]:
     """Where a node begins and ends in the text."""
     first = last = node
-    while not isinstance(first, Lexeme):
+    while isinstance(first, Node):
         first = first.children[0]
-    while not isinstance(last, Lexeme):
+    while isinstance(last, Node):
         last = last.children[-1]
     return first.start, last.end
 
 
-def _pointing(text: str, lexemes: Sequence[Lexeme], place: int, expected: str) -> ExpressionError:
-    """The fault at a token that did not fit, or at the end of the text."""
-    if place == len(lexemes):
-        return ExpressionError(text, len(text), len(text), f"the text ends here; expected {expected}")
-    token = lexemes[place]
-    hint = _hint(token, lexemes[place - 1] if place else None)
-    return ExpressionError(text, token.start, token.end, f"not expected here{hint}; expected {expected}")
+class Syntax:
+    """Reads from left to right, one method for each rule; the bound on depth holds the recursion."""
 
+    def __init__(self, text: str, lexemes: Sequence[Lexeme], language: Language) -> None:
+        self._text = text
+        self._lexemes = [*lexemes, Lexeme("END", "", len(text), len(text))]
+        self._language = language
+        self._place = 0
+        self._type = self._lexemes[0].type
+        self._follows: tuple[str, ...] = ()  # what else could stand here, for messages
 
-def _accepted(lexemes: Sequence[Lexeme]) -> set[str]:
-    """The tokens that could follow these."""
-    parser: Any = _parser().parse_interactive(cast("Any", lexemes))
-    parser.exhaust_lexer()
-    return cast("set[str]", parser.accepts())
+    def condition(self) -> Parsed:
+        """A chain of negations, or one alone."""
+        first = self._negation()
+        if self._type not in JOINS:
+            return first
+        chain = [first]
+        while self._type in JOINS:
+            chain += [self._next(), self._negation()]
+        return Node("chain", chain)
+
+    def expect(self, *types: str) -> Lexeme:
+        """The next token if it is of one of these types, else an error that says what was expected."""
+        if self._type not in types:
+            self._fail(*self._follows, *types)
+        return self._next()
+
+    def _next(self) -> Lexeme:
+        lexeme = self._lexemes[self._place]
+        self._place += 1
+        self._type = self._lexemes[self._place].type if lexeme.type != "END" else "END"
+        return lexeme
+
+    def _negation(self) -> Parsed:
+        if self._type == "NOT":
+            return Node("negated", [self._next(), self._negation()])
+        if self._type not in CONDITIONS:
+            self._fail(*CONDITIONS)
+        return self._atom()
+
+    def _atom(self) -> Parsed:
+        if self._type == "_EXISTS":
+            self._next()
+            atom: Parsed = Node("exists", [self._operand()])
+            self._follows = JOINS
+            return atom
+        value = self._value()
+        if self._type == "OPERATOR":
+            return self._comparison(value)
+        if self._type in ("_IN", "NOT"):
+            return self._membership(value)
+        self._follows = ("NOT", "OPERATOR", "_IN", *JOINS, *ARITHMETIC)
+        return value
+
+    def _comparison(self, value: Parsed) -> Parsed:
+        parts = [value]
+        while self._type == "OPERATOR":
+            parts += [self._next(), self._value()]
+        self._follows = (*JOINS, *ARITHMETIC)
+        return Node("comparison", parts)
+
+    def _membership(self, value: Parsed) -> Parsed:
+        parts: list[Parsed] = [value]
+        self._follows = ()
+        if self._type == "NOT":
+            parts.append(self._next())
+        self.expect("_IN")
+        if self._type == "_LPAR":
+            self._next()
+            node = Node("member_of_list", parts + self._separated(self._value))
+        else:
+            node = Node("member_of_name", [*parts, self.expect("_LPAR", "NAME")])
+        self._follows = JOINS
+        return node
+
+    def _separated(self, part: Callable[[], Parsed]) -> list[Parsed]:
+        """Parts with commas between them, or none, and the closing parenthesis."""
+        parts: list[Parsed] = []
+        self._follows = OPERANDS
+        while self._type != "_RPAR" or parts:
+            parts.append(part())
+            self._follows = ("_COMMA", *(self._follows if part == self.condition else ()))
+            if self._type != "_COMMA":
+                break
+            self._next()
+        self.expect("_RPAR")
+        return parts
+
+    def _value(self) -> Parsed:
+        first = self._operand()
+        if self._type not in ARITHMETIC:
+            return first
+        parts = [first]
+        while self._type in ARITHMETIC:
+            parts += [self._next(), self._operand()]
+        return Node("arithmetic", parts)
+
+    def _operand(self) -> Parsed:
+        if self._type == "SIGN":
+            return Node("negative", [self._next(), self._operand()])
+        if self._type == "_LPAR":
+            self._next()
+            inner = self.condition()
+            self.expect("_RPAR")
+            return inner
+        if self._type not in OPERANDS:
+            self._fail(*OPERANDS)
+        lexeme = self._next()
+        if self._type == "_LPAR" and lexeme.type in ("NAME", "PREDICATE"):
+            self._next()
+            return Node("call", [lexeme, *self._separated(self.condition)])
+        if lexeme.type == "PREDICATE":
+            self._follows = ()
+            self.expect("_LPAR")
+        return lexeme
+
+    def _fail(self, *expected: str) -> NoReturn:
+        token = self._lexemes[self._place]
+        listed = _listed(expected, self._language)
+        if token.type == "END":
+            raise ExpressionError(self._text, token.start, token.end, f"the text ends here; expected {listed}")
+        hint = _hint(token, self._lexemes[self._place - 1] if self._place else None)
+        raise ExpressionError(self._text, token.start, token.end, f"not expected here{hint}; expected {listed}")
 
 
 def _hint(token: Lexeme, previous: Lexeme | None) -> str:
@@ -121,9 +218,7 @@ def _hint(token: Lexeme, previous: Lexeme | None) -> str:
     return f" ({known})" if known else ""
 
 
-def _listed(accepted: set[str], language: Language) -> str:
-    left_out = {"PLUS", "MINUS", "SIGN", "STAR", "SLASH", "PREDICATE"} if language.is_filter else set()
-    if "OPERATOR" in accepted:
-        left_out.add("_LPAR")  # behind a name it would begin a call: not what is missing
-    known = [EXPECTED[terminal] for terminal in EXPECTED if terminal in accepted - left_out]
+def _listed(expected: tuple[str, ...], language: Language) -> str:
+    left_out = {*ARITHMETIC, "SIGN", "PREDICATE"} if language.is_filter else set()
+    known = [EXPECTED[type] for type in EXPECTED if type in expected and type not in left_out]
     return "one of: " + ", ".join(known) if len(known) > 1 else "".join(known)

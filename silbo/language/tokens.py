@@ -57,21 +57,13 @@ NO_NUMBER = re.compile(r"\.?[0-9][A-Za-z0-9_.]*")
 OPERATORS = frozenset(["=", "==", "!=", "<", "<=", ">", ">="])
 
 
-class _Token(NamedTuple):
+class Lexeme(NamedTuple):
+    """A token's type, its text and where it stands."""
+
     type: str
     text: str
     start: int
     end: int
-
-
-class Lexeme(_Token):
-    """A token's type, its text and where it stands."""
-
-    __slots__ = ()
-
-    # lark asks the last token for its place; we place errors by start and end alone.
-    line = column = end_line = end_column = 1
-    start_pos = end_pos = 0
 
 
 def tokens(text: str) -> Iterator[Lexeme]:

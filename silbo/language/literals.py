@@ -41,8 +41,10 @@ def name(text: str, start: int, end: int, language: Language) -> Name:
 
 
 def _no_namespace_here(namespace: Namespace, rest: str) -> str:
-    instead = f"write {rest}" if namespace == "msg" else f"put what reads {namespace}. into context="
-    return f"a content filter sees only the message's attributes; {instead} (or quote a name that has a dot: `…`)"
+    instead = (
+        f"write {rest} here, or use context=" if namespace == "msg" else f"use context= for what reads {namespace}."
+    )
+    return f"a content filter sees only the message's attributes; {instead} (a name with a dot is quoted: `…`)"
 
 
 def _plain(written: str, text: str, start: int, end: int) -> str:

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         sys.stdout.write(json.dumps(measured.as_json() | {"discarded": generator.discarded}) + "\n")
     else:
-        sys.stdout.write(f"{measured}\n{'discarded':18}{generator.discarded:10,}\n")
+        sys.stdout.write(f"{measured}\n{'discarded: too near a threshold to judge':42}{generator.discarded:10,}\n")
     for reason in measured.reasons():
         sys.stderr.write(f"too poor: {reason}\n")
     return 1 if measured.reasons() else 0

@@ -38,6 +38,23 @@ COVERING_EVERY = 250  # events
 COVERING_AMONG = 20  # subscriptions
 
 
+LABELS = {
+    "events": "events",
+    "refused": "refused events",
+    "publications": "accepted publications",
+    "delivered": "delivered publications",
+    "notifications": "notifications",
+    "pairs": "pairs of a publication and a subscription",
+    "content_only": "near misses: content yes, context no",
+    "context_only": "near misses: context yes, content no",
+    "scope_rejections": "rejected by the scope alone",
+    "unknown_decisions": "decided by unknown",
+    "border_values": "border values",
+    "covering_examined": "pairs of filters examined",
+    "covering_pairs": "covering pairs among them",
+}
+
+
 class PoorLog(SilboError):
     """A log in which too little happens; `reasons` says what is missing."""
 
@@ -82,7 +99,7 @@ class Measure:
         """Why the log is too poor; none if it is not."""
         least = {"delivered": LEAST_DELIVERED, "content_only": LEAST_MISSES, "context_only": LEAST_MISSES}
         return [
-            f"{name} is {self.shares[name]:.1%}, at least {share:.0%} is wanted"
+            f"{LABELS[name]} are {self.shares[name]:.1%}, at least {share:.0%} are wanted"
             for name, share in least.items()
             if self.shares[name] < share
         ]
@@ -98,7 +115,7 @@ class Measure:
 
     def __str__(self) -> str:
         shares = {name: f"{share:7.1%}" for name, share in self.shares.items()}
-        return "\n".join(f"{name:18}{count:10,}{shares.get(name, '')}" for name, count in asdict(self).items())
+        return "\n".join(f"{LABELS[name]:42}{count:10,}{shares.get(name, '')}" for name, count in asdict(self).items())
 
 
 def _share(part: int, whole: int) -> float:

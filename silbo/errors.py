@@ -53,7 +53,7 @@ def printable(text: str) -> str:
 
 
 class BoundExceeded(SilboError):
-    """Something is larger than MEANING permits; `limit` and `found` say by how much."""
+    """Something is larger than docs/language.md permits; `limit` and `found` say by how much."""
 
     limit: int
     found: int

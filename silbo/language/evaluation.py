@@ -196,7 +196,7 @@ def _number_of(calculate: Callable[..., float], operands: list[Value]) -> Comput
 
 
 def distance(x1: float, y1: float, x2: float, y2: float) -> float:
-    """Planar distance, in the unit of the coordinates; every step as MEANING writes it, so no hypot."""
+    """Planar distance, in the unit of the coordinates; every step as docs/language.md writes it, so no hypot."""
     dx, dy = x1 - x2, y1 - y2
     return math.sqrt(dx * dx + dy * dy)
 

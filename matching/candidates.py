@@ -11,7 +11,7 @@ from typing import Protocol
 
 from silbo.context.function import ContextFunction
 from silbo.matching.filter import Filter
-from silbo.model.notification import Publication
+from silbo.model.notification import Notification, Publication
 from silbo.model.values import Context
 
 
@@ -41,6 +41,12 @@ class SubscriptionRow:
         self.include = include
         self.asked = frozenset(include) | (function.variables("pub") if function else frozenset())
         self.sink = sink  # who takes the notifications; matching never looks at it
+
+    def notification(self, publication: Publication) -> Notification:
+        """What this row gets of a publication: of the offered context, the variables it asked for."""
+        offered, asked = publication.offered, self.asked
+        context = {name: value for name, value in offered.items() if name in asked} if asked else {}
+        return Notification(publication, self.name, self.id, context)
 
 
 class Candidates(Protocol):

@@ -1,9 +1,14 @@
 """The record of what a broker accepted."""
 
+import signal
+import subprocess
+import sys
+
 import pytest
 
 import silbo
 from silbo import errors
+from silbo.model.log import parse_event
 
 
 def publisher(broker, filter="true", **options):
@@ -67,3 +72,19 @@ def test_a_record_that_fails_stops_and_says_so(caplog):
         assert broker.stats()["published"] == 1
     assert "the record stopped" in caplog.text
     assert len(caplog.records) == 1
+
+
+def test_a_killed_process_loses_nothing_that_was_accepted(tmp_path):
+    path = tmp_path / "log.jsonl"
+    program = f"""
+import os, signal, silbo
+session = silbo.Broker(record={str(path)!r}).connect("p")
+session.advertise("true")
+for n in range(50):
+    session.publish({{"n": n}})
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == -signal.SIGKILL
+    events = [parse_event(line) for line in path.read_text().splitlines()]
+    assert [event.attributes["n"] for event in events[1:]] == list(range(50))

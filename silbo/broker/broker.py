@@ -21,7 +21,7 @@ from silbo.errors import Closed, InvalidValue, UnknownId, UnknownSession
 from silbo.matching.candidates import Candidates, SubscriptionRow
 from silbo.matching.explanation import Explanation, explain
 from silbo.model.events import Disconnect, Event, Publish
-from silbo.model.notification import Notification, Publication, shown_context
+from silbo.model.notification import Notification, Publication
 from silbo.model.values import checked_name
 
 Tickets: TypeAlias = dict[Subscription, int]  # what a publisher waits with where queues are full
@@ -184,8 +184,7 @@ class Broker:
         for row in rows:
             subscription = row.sink
             assert isinstance(subscription, Subscription)
-            context = shown_context(publication.offered, row.asked)
-            ticket = subscription._offer(Notification(publication, row.name, row.id, context))
+            ticket = subscription._offer(row.notification(publication))
             if ticket is not None:
                 tickets[subscription] = ticket
         self._counts["notified"] += len(rows)

@@ -24,7 +24,7 @@ from silbo.model.events import (
     Unadvertise,
     Unsubscribe,
 )
-from silbo.model.notification import Notification, Publication, shown_context
+from silbo.model.notification import Notification, Publication
 
 
 class Fold:
@@ -95,7 +95,4 @@ class Fold:
 
     def _publish(self, peer: Peer, event: Publish) -> list[Notification]:
         publication, rows = self.core.publish(peer, event)
-        return [
-            Notification(publication, row.name, row.id, shown_context(publication.offered, row.asked))
-            for row in sorted(rows, key=lambda row: (row.name, row.id))
-        ]
+        return [row.notification(publication) for row in sorted(rows, key=lambda row: (row.name, row.id))]

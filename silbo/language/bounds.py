@@ -43,7 +43,7 @@ def check_text(text: str) -> None:
 def check_lists(text: str, lexemes: Sequence[Lexeme]) -> None:
     """The bound on the lists of `in`, counted before anything is made of them."""
     for i, lexeme in enumerate(lexemes):
-        if lexeme.type == "_IN" and i + 1 < len(lexemes) and lexemes[i + 1].type == "_LPAR":
+        if lexeme.type == "IN" and i + 1 < len(lexemes) and lexemes[i + 1].type == "LPAR":
             found = _list_length(lexemes, i + 2)
             if found > MAX_MEMBERS:
                 raise TooManyMembers(text, lexeme.start, lexeme.end, found, MAX_MEMBERS)
@@ -53,8 +53,8 @@ def _list_length(lexemes: Sequence[Lexeme], start: int) -> int:
     """How many constants stand in the list that was opened before `start`."""
     commas, depth = 0, 1
     for lexeme in lexemes[start:]:
-        depth += (lexeme.type == "_LPAR") - (lexeme.type == "_RPAR")
-        commas += lexeme.type == "_COMMA"
+        depth += (lexeme.type == "LPAR") - (lexeme.type == "RPAR")
+        commas += lexeme.type == "COMMA"
         if depth == 0:
             break
     return commas + 1
@@ -72,12 +72,12 @@ def nodes(lexemes: Sequence[Lexeme]) -> int:
     found = in_list = 0
     previous = ""
     for type, *_ in lexemes:
-        if type == "_LPAR" and (in_list or previous == "_IN"):
+        if type == "LPAR" and (in_list or previous == "IN"):
             found += not in_list
             in_list += 1
-        elif type == "_RPAR" and in_list:
+        elif type == "RPAR" and in_list:
             in_list -= 1
-        elif type not in ("_LPAR", "_RPAR", "_COMMA") and not in_list:
+        elif type not in ("LPAR", "RPAR", "COMMA") and not in_list:
             found += 1
         previous = type
     return found

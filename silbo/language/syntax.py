@@ -23,8 +23,8 @@ from silbo.language.tokens import KEYWORDS, Lexeme
 
 ARITHMETIC = ("PLUS", "MINUS", "STAR", "SLASH")
 JOINS = ("AND", "OR")
-OPERANDS = ("NAME", "NUMBER", "STRING", "TRUE", "FALSE", "PREDICATE", "SIGN", "_LPAR")
-CONDITIONS = ("NOT", "_EXISTS", *OPERANDS)
+OPERANDS = ("NAME", "NUMBER", "STRING", "TRUE", "FALSE", "PREDICATE", "SIGN", "LPAR")
+CONDITIONS = ("NOT", "EXISTS", *OPERANDS)
 
 EXPECTED = {
     "NAME": "a name",
@@ -33,10 +33,10 @@ EXPECTED = {
     "TRUE": "true",
     "FALSE": "false",
     "NOT": "not",
-    "_EXISTS": "exists",
+    "EXISTS": "exists",
     "PREDICATE": "within, intersects",
     "OPERATOR": "= != < <= > >= prefix suffix contains",
-    "_IN": "in",
+    "IN": "in",
     "AND": "and",
     "OR": "or",
     "PLUS": "+",
@@ -44,9 +44,9 @@ EXPECTED = {
     "SIGN": "-",
     "STAR": "*",
     "SLASH": "/",
-    "_LPAR": "(",
-    "_RPAR": ")",
-    "_COMMA": "a comma",
+    "LPAR": "(",
+    "RPAR": ")",
+    "COMMA": "a comma",
     "END": "the end",
 }
 
@@ -123,7 +123,7 @@ class Syntax:
         return self._atom()
 
     def _atom(self) -> Parsed:
-        if self._type == "_EXISTS":
+        if self._type == "EXISTS":
             self._next()
             atom: Parsed = Node("exists", [self._operand()])
             self._follows = JOINS
@@ -131,9 +131,9 @@ class Syntax:
         value = self._value()
         if self._type == "OPERATOR":
             return self._comparison(value)
-        if self._type in ("_IN", "NOT"):
+        if self._type in ("IN", "NOT"):
             return self._membership(value)
-        self._follows = ("NOT", "OPERATOR", "_IN", *JOINS, *ARITHMETIC)
+        self._follows = ("NOT", "OPERATOR", "IN", *JOINS, *ARITHMETIC)
         return value
 
     def _comparison(self, value: Parsed) -> Parsed:
@@ -148,12 +148,12 @@ class Syntax:
         self._follows = ()
         if self._type == "NOT":
             parts.append(self._next())
-        self.expect("_IN")
-        if self._type == "_LPAR":
+        self.expect("IN")
+        if self._type == "LPAR":
             self._next()
             node = Node("member_of_list", parts + self._separated(self._value))
         else:
-            node = Node("member_of_name", [*parts, self.expect("_LPAR", "NAME")])
+            node = Node("member_of_name", [*parts, self.expect("LPAR", "NAME")])
         self._follows = JOINS
         return node
 
@@ -161,13 +161,13 @@ class Syntax:
         """Parts with commas between them, or none, and the closing parenthesis."""
         parts: list[Parsed] = []
         self._follows = OPERANDS
-        while self._type != "_RPAR" or parts:
+        while self._type != "RPAR" or parts:
             parts.append(part())
-            self._follows = ("_COMMA", *(self._follows if part == self.condition else ()))
-            if self._type != "_COMMA":
+            self._follows = ("COMMA", *(self._follows if part == self.condition else ()))
+            if self._type != "COMMA":
                 break
             self._next()
-        self.expect("_RPAR")
+        self.expect("RPAR")
         return parts
 
     def _value(self) -> Parsed:
@@ -182,20 +182,20 @@ class Syntax:
     def _operand(self) -> Parsed:
         if self._type == "SIGN":
             return Node("negative", [self._next(), self._operand()])
-        if self._type == "_LPAR":
+        if self._type == "LPAR":
             self._next()
             inner = self.condition()
-            self.expect("_RPAR")
+            self.expect("RPAR")
             return inner
         if self._type not in OPERANDS:
             self._fail(*OPERANDS)
         lexeme = self._next()
-        if self._type == "_LPAR" and lexeme.type in ("NAME", "PREDICATE"):
+        if self._type == "LPAR" and lexeme.type in ("NAME", "PREDICATE"):
             self._next()
             return Node("call", [lexeme, *self._separated(self.condition)])
         if lexeme.type == "PREDICATE":
             self._follows = ()
-            self.expect("_LPAR")
+            self.expect("LPAR")
         return lexeme
 
     def _fail(self, *expected: str) -> NoReturn:
@@ -212,7 +212,7 @@ def _hint(token: Lexeme, previous: Lexeme | None) -> str:
         return " (inside a string a quote is written \\' or \\\")"
     if token.type == "STAR" and previous is not None and previous.type == "STAR":
         return " (there is no power)"
-    known = strange_word(token.text) if token.type in ("NAME", "_EXISTS") else None
+    known = strange_word(token.text) if token.type in ("NAME", "EXISTS") else None
     if known is None and token.text.lower() in KEYWORDS:
         known = f"a name that equals a keyword stands in backticks: `{token.text}`"
     return f" ({known})" if known else ""

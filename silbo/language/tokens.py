@@ -1,8 +1,8 @@
 """Cut a text into tokens, and stop at once where it is nested too deeply.
 
-Three rules need more than one regular expression: keywords are whole names in any case (`in.x` is a
-name); a minus directly before a number belongs to it where an operand may begin, so `x -5` subtracts
-and `x = -5` does not; and a string's escapes are checked where they stand.
+Two rules need more than a regular expression: keywords are whole names in any case (`in.x` is a name),
+and a minus directly before a number belongs to it where an operand may begin, so `x -5` subtracts and
+`x = -5` does not. What names, numbers and strings mean is `literals`' business.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ KEYWORDS = {
     "and": "AND",
     "or": "OR",
     "not": "NOT",
-    "in": "_IN",
-    "exists": "_EXISTS",
+    "in": "IN",
+    "exists": "EXISTS",
     "true": "TRUE",
     "false": "FALSE",
     "prefix": "OPERATOR",
@@ -31,10 +31,10 @@ KEYWORDS = {
     "intersects": "PREDICATE",
 }
 
-SIGNS = {"+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "(": "_LPAR", ")": "_RPAR", ",": "_COMMA"}
+SIGNS = {"+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "(": "LPAR", ")": "RPAR", ",": "COMMA"}
 
 # after one of these an operator follows; after anything else an operand may begin.
-OPERAND_ENDS = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "_RPAR"])
+OPERAND_ENDS = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "RPAR"])
 
 PLAIN_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
 QUOTED_NAME = r"`(?:``|[^`])*`"
@@ -103,7 +103,7 @@ def _sign(text: str, start: int) -> tuple[str, int]:
 
 
 # the tokens that open something, or close it
-STRUCTURE = frozenset(["_LPAR", "_RPAR", "_COMMA", "AND", "OR", "NOT", "SIGN"])
+STRUCTURE = frozenset(["LPAR", "RPAR", "COMMA", "AND", "OR", "NOT", "SIGN"])
 
 
 class Depth:
@@ -132,20 +132,20 @@ class Depth:
 
     def _close_what_ended(self, type: str) -> None:
         # a call's name is followed by its parenthesis: the operand is not over yet.
-        is_call = type == "_LPAR" and self._previous == "NAME"
+        is_call = type == "LPAR" and self._previous == "NAME"
         if self._operand_ended and not is_call:
             self._close("SIGN")
-        if type in ("AND", "OR", "_COMMA", "_RPAR"):
+        if type in ("AND", "OR", "COMMA", "RPAR"):
             self._close("NOT")
-        if type == "_RPAR" and self._open and self._open.pop() == "LIST":
+        if type == "RPAR" and self._open and self._open.pop() == "LIST":
             self._lists -= 1
-        self._operand_ended = type == "_RPAR"
+        self._operand_ended = type == "RPAR"
 
     def _open_what_begins(self, token: Lexeme) -> None:
-        if token.type == "_LPAR":
-            is_list = self._previous == "_IN"
+        if token.type == "LPAR":
+            is_list = self._previous == "IN"
             self._lists += is_list
-            self._open.append("LIST" if is_list else "_LPAR")
+            self._open.append("LIST" if is_list else "LPAR")
         elif token.type == "SIGN" or (token.type == "NOT" and self._previous not in OPERAND_ENDS):
             self._open.append(token.type)
         found = len(self._open) - self._lists

@@ -97,8 +97,3 @@ class Notification:
             f"<Notification {self.publisher}#{self.sequence} to {self.subscriber}/{self.subscription}: "
             f"{dict(self.attributes)}{' context ' + str(dict(self.context)) if self.context else ''}>"
         )
-
-
-def shown_context(offered: Context, asked: frozenset[str]) -> Context:
-    """Of the offered variables those that were asked for, in the publisher's order."""
-    return {name: value for name, value in offered.items() if name in asked} if asked else {}

@@ -2,15 +2,22 @@
 
 (No relation to Python's context managers: nothing here is used in a `with` statement.) A change is
 one write of one row. The content index is never told: a context is read when a publication comes,
-so what stands in the table at that moment is what counts.
+so what stands in the table at that moment is what counts. What kernels read of it is kept in `cells`,
+once there is somebody who needs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from silbo.model.values import Context, ContextValue, same_value, whole_context
+from silbo.model.values import MAX_VARIABLES, Context, ContextValue, checked_changes, same_value, whole_context
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from silbo.context.cells import Cells
 
 EMPTY: Context = MappingProxyType({})
 
@@ -19,32 +26,120 @@ class ContextTable:
     """Rows are replaced, never changed in place: who holds one has a snapshot."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, Context] = {}
+        self._numbers: dict[str, int] = {}  # UUID to row
+        self._rows: list[Context] = []
+        self._free: list[int] = []
+        self._widest = 0  # variables of any row, ever, and those that were written in bulk
+        self._bulk: set[str] = set()
+        self.cells: Cells | None = None
         self.writes = 0
+
+    # one context
 
     def __getitem__(self, uuid: str) -> Context:
         """The context of a session as it is now; empty if it never set one."""
-        return self._rows.get(uuid, EMPTY)
+        row = self._numbers.get(uuid)
+        return EMPTY if row is None else self.at(row)
+
+    def at(self, row: int) -> Context:
+        """The context in a row as it is now."""
+        if self.cells is not None and self.cells.is_stale[row]:
+            self._refresh(row)
+        return self._rows[row]
 
     def __iter__(self) -> Iterator[tuple[str, Context]]:
-        return iter(self._rows.items())
+        return ((uuid, context) for uuid, row in self._numbers.items() if (context := self.at(row)))
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return sum(1 for context in self._rows if context)
+
+    def row(self, uuid: str) -> int:
+        """The row of a session; it is its own until `remove`."""
+        row = self._numbers.get(uuid)
+        if row is None:
+            row = self._numbers[uuid] = self._free.pop() if self._free else len(self._rows)
+            if row == len(self._rows):
+                self._rows.append(EMPTY)
+                if self.cells is not None:
+                    self.cells.make_room(row)
+        return row
 
     def set(self, uuid: str, changes: Mapping[str, ContextValue | None]) -> bool:
+        """Merge changes into a session's row, all or none; None removes. Whether anything changed."""
+        return self.write(self.row(uuid), changes)
+
+    def write(self, row: int, changes: Mapping[str, ContextValue | None]) -> bool:
         """Merge changes into a row, all or none; None removes. Whether anything changed."""
-        old = self[uuid]
-        if all(same_value(old.get(name), value) for name, value in changes.items()):
+        old = self.at(row)
+        for name, value in changes.items():
+            if not same_value(old.get(name), value):
+                break
+        else:
             return False
         merged = whole_context(old, changes)
-        if merged:
-            self._rows[uuid] = MappingProxyType(merged)
-        else:
-            self.remove(uuid)
+        self._rows[row] = MappingProxyType(merged)
+        self._widest = max(self._widest, len(merged))
         self.writes += 1
+        if self.cells is not None:
+            for name, value in changes.items():
+                self.cells.write(row, name, value)
+            self.cells.note_move(row)
         return True
 
     def remove(self, uuid: str) -> None:
         """Forget a session's row."""
-        self._rows.pop(uuid, None)
+        row = self._numbers.pop(uuid, None)
+        if row is not None:
+            self._rows[row] = EMPTY
+            self._free.append(row)
+            if self.cells is not None:
+                self.cells.is_stale[row] = 0
+                self.cells.clear(row)
+
+    # many contexts
+
+    def write_columns(self, rows: np.ndarray[Any, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Write columns of floats, ints or bools into many rows; in a row that stands there twice the last counts."""
+        cells = self.with_cells()
+        self._bulk |= values.keys()
+        widest = self._widest + len(self._bulk)
+        if widest > MAX_VARIABLES or any(self.column(name) is None for name in values):
+            self._write_one_by_one(rows, values)
+            return
+        cells.write_columns(rows, values)
+        self.writes += len(rows)
+
+    def _write_one_by_one(self, rows: Iterable[Any], values: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """The slow way, for what has no columns or may be too much: all is checked before anything is written."""
+        changes = [
+            (int(row), checked_changes({name: column[i] for name, column in values.items()}))
+            for i, row in enumerate(rows)
+        ]
+        for row, each in changes:
+            whole_context(self.at(row), each)
+        for row, each in changes:
+            self.write(row, each)
+
+    def _refresh(self, row: int) -> None:
+        """Take over what kernels wrote into a row's cells: numbers and bools."""
+        cells = self.with_cells()
+        cells.is_stale[row] = 0
+        written = {name: number for name in cells.columns if (number := cells.number_at(row, name)) is not None}
+        self._rows[row] = MappingProxyType({**self._rows[row], **written})
+
+    # for kernels
+
+    def with_cells(self) -> Cells:
+        """The cells, made now if nobody needed them yet."""
+        if self.cells is None:
+            from silbo.context.cells import Cells
+
+            self.cells = Cells(len(self._rows))
+        return self.cells
+
+    def column(self, name: str) -> int | None:
+        """The column of a variable's cells; None if there are too many columns already."""
+        cells = self.with_cells()
+        if name not in cells.columns:
+            cells.add_column(name, [self.at(row) for row in range(len(self._rows))])
+        return cells.columns.get(name)

@@ -1,13 +1,14 @@
 """The one seam of matching: who might match, found fast; who does match is decided elsewhere.
 
-Behind `Candidates` stand the plain index and, with it, every faster one. Each gives a superset of
-the subscriptions that match, and may use the context to narrow it; none decides. `decision` does.
+Behind `Candidates` stand the plain index and, with it, every faster one. Each gives a superset of the
+subscriptions that match, and may use the context to narrow it; `decision` decides. For speed an index may
+evaluate filter and function as written in the same pass (`Deciding`), and say of which rows it did so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from silbo.context.function import ContextFunction
 from silbo.matching.filter import Filter
@@ -21,7 +22,7 @@ class SubscriptionRow:
     Rows are compared by identity: the same filter of two subscribers is two rows.
     """
 
-    __slots__ = ("asked", "filter", "function", "id", "include", "name", "sink", "subscriber")
+    __slots__ = ("asked", "filter", "function", "id", "include", "name", "sink", "slot", "subscriber")
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class SubscriptionRow:
         self.include = include
         self.asked = frozenset(include) | (function.variables("pub") if function else frozenset())
         self.sink = sink  # who takes the notifications; matching never looks at it
+        self.slot = -1  # where the index keeps it; the index's own
 
     def notification(self, publication: Publication) -> Notification:
         """What this row gets of a publication: of the offered context, the variables it asked for."""
@@ -63,3 +65,15 @@ class Candidates(Protocol):
 
     def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
         """For each publication a superset of the rows that match it, each row once."""
+
+
+# rows whose filter and function are true as written, and rows that are only candidates
+Found: TypeAlias = tuple[Sequence[SubscriptionRow], Iterable[SubscriptionRow]]
+
+
+@runtime_checkable
+class Deciding(Candidates, Protocol):
+    """Candidates that are decided in the same pass, by the expressions as written, wherever that can be."""
+
+    def found(self, batch: Sequence[Publication]) -> Iterator[Found]:
+        """For each publication the rows that are decided and those that are not, each row once."""

@@ -6,20 +6,24 @@ content fits; then the publisher's scope. The expressions as written decide, wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from silbo.context.function import Scope
 from silbo.context.table import ContextTable
-from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.candidates import Found, SubscriptionRow
 from silbo.model.notification import Publication
 from silbo.model.values import Context
 
 
 def decided(
-    publication: Publication, scope: Scope | None, rows: Iterable[SubscriptionRow], contexts: ContextTable
-) -> list[SubscriptionRow]:
+    publication: Publication, scope: Scope | None, found: Found, contexts: ContextTable
+) -> Sequence[SubscriptionRow]:
     """The rows that get the publication, with the contexts as they are now."""
-    return [row for row in rows if gets(publication, scope, row, contexts[row.subscriber])]
+    sure, others = found
+    if scope is not None:
+        sure = [row for row in sure if admitted(publication, scope, contexts[row.subscriber])]
+    more = [row for row in others if gets(publication, scope, row, contexts[row.subscriber])]
+    return [*sure, *more] if more else sure
 
 
 def gets(publication: Publication, scope: Scope | None, row: SubscriptionRow, context: Context) -> bool:
@@ -27,5 +31,10 @@ def gets(publication: Publication, scope: Scope | None, row: SubscriptionRow, co
     return (
         row.filter.selects(publication.attributes)
         and (row.function is None or row.function.holds(publication.attributes, publication.offered, context) is True)
-        and (scope is None or scope.admits(publication.attributes, context, publication.context) is True)
+        and (scope is None or admitted(publication, scope, context))
     )
+
+
+def admitted(publication: Publication, scope: Scope, context: Context) -> bool:
+    """Whether the scope admits a subscriber with this context; unknown is no."""
+    return scope.admits(publication.attributes, context, publication.context) is True

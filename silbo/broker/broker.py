@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from threading import RLock
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
-from silbo.broker.core import Core
+from silbo.broker.core import Core, IndexLike
 from silbo.broker.delivery import Subscription
 from silbo.broker.dispatch import FINISH
 from silbo.broker.record import Record
 from silbo.broker.session import Receipt, Session
 from silbo.broker.tables import tables
 from silbo.errors import Closed, InvalidValue, UnknownId, UnknownSession
-from silbo.matching.candidates import Candidates, SubscriptionRow
+from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.explanation import Explanation, explain
 from silbo.model.events import Disconnect, Event, Publish
 from silbo.model.notification import Notification, Publication
@@ -34,11 +34,11 @@ class Broker:
 
     `record` keeps every accepted event, in the order of acceptance: a path of a new log file, which
     `silbo replay` and `silbo explain` read, or a function that takes each event and calls no verb itself.
-    `index` is what finds candidates.
+    `index` is what finds candidates: 'fast' (compiled kernels, the default), 'plain' (a dictionary), or your own.
     """
 
     def __init__(
-        self, *, record: str | PathLike[str] | Callable[[Event], object] | None = None, index: Candidates | None = None
+        self, *, record: str | PathLike[str] | Callable[[Event], object] | None = None, index: IndexLike | None = None
     ) -> None:
         self._lock = RLock()
         self._core = Core(index)
@@ -140,8 +140,8 @@ class Broker:
         with self._lock:
             return tables(self._core)
 
-    def stats(self) -> dict[str, int]:
-        """Counts: what is connected now, and what happened since the broker was made."""
+    def stats(self) -> dict[str, Any]:
+        """Counts: what is connected now, what happened since the broker was made; and the plan of matching."""
         with self._lock:
             peers = self._core.peers.values()
             live = [
@@ -155,6 +155,7 @@ class Broker:
                 "context_writes": self._core.contexts.writes,
                 "queued": sum(map(len, live)),
                 **self._counts,
+                **self._core.stats(),
             }
 
     # what sessions need
@@ -180,7 +181,7 @@ class Broker:
         self._report()
         return receipts, tickets
 
-    def _deliver(self, publication: Publication, rows: list[SubscriptionRow], tickets: Tickets) -> None:
+    def _deliver(self, publication: Publication, rows: Sequence[SubscriptionRow], tickets: Tickets) -> None:
         for row in rows:
             subscription = row.sink
             assert isinstance(subscription, Subscription)

@@ -7,21 +7,27 @@ must see to it that one call is over before the next begins; queues and sessions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
 from uuid import uuid4
 
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.table import ContextTable
-from silbo.errors import DuplicateId, NotAdvertised, ScopeBeyondReads, UnknownId
-from silbo.matching.candidates import Candidates, SubscriptionRow
+from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, UnknownId
+from silbo.matching.candidates import Candidates, Deciding, Found, SubscriptionRow
 from silbo.matching.decision import decided
 from silbo.matching.filter import Filter
 from silbo.matching.index import PlainIndex
 from silbo.model.events import Publish
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context, ContextValue
+
+INDEXES = ("fast", "plain")
+IndexLike: TypeAlias = Candidates | Literal["fast", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +45,42 @@ class Peer:
 
     uuid: str
     name: str
+    row: int  # of the contextManager table
     advertisements: dict[str, AdvertisementRow] = field(default_factory=dict)
     subscriptions: dict[str, SubscriptionRow] = field(default_factory=dict)
     sequence: int = 0
 
 
 class Core:
-    """All tables of one broker."""
+    """All tables of one broker.
 
-    def __init__(self, index: Candidates | None = None) -> None:
+    `index` names what finds candidates, 'fast' or 'plain', or is one; without it `SILBO_INDEX` says which. It
+    is made for the first subscription: who only publishes need not wait for it.
+    """
+
+    def __init__(self, index: IndexLike | None = None) -> None:
         self.peers: dict[str, Peer] = {}
         self.contexts = ContextTable()
-        self.index: Candidates = PlainIndex() if index is None else index
+        self._wanted = checked_index(index)
+        self._index: Candidates | None = None if isinstance(self._wanted, str) else self._wanted
+        # the indexes of ours read contexts where they stand
+        self._listener = self._index
+
+    @property
+    def index(self) -> Candidates:
+        """What finds candidates."""
+        if self._index is None:
+            self._index = _made(self._wanted, self.contexts)
+        return self._index
+
+    def stats(self) -> dict[str, Any]:
+        """What the index tells of its plan and its work, if it tells."""
+        return self._index.stats() if self._index is not None and hasattr(self._index, "stats") else {}
 
     def connect(self, name: str | None = None) -> Peer:
         """A new session under a UUID of the broker's making; the name is a label."""
         uuid = str(uuid4())
-        peer = self.peers[uuid] = Peer(uuid, uuid if name is None else name)
+        peer = self.peers[uuid] = Peer(uuid, uuid if name is None else name, self.contexts.row(uuid))
         return peer
 
     def disconnect(self, peer: Peer) -> None:
@@ -110,26 +135,35 @@ class Core:
 
     def set_context(self, peer: Peer, changes: Mapping[str, ContextValue | None]) -> bool:
         """One write of one row; whether anything changed."""
-        changed = self.contexts.set(peer.uuid, changes)
-        if changed:
-            self.index.set_context(peer.uuid, self.contexts[peer.uuid])
+        changed = self.contexts.write(peer.row, changes)
+        if changed and self._listener is not None:
+            self._listener.set_context(peer.uuid, self.contexts.at(peer.row))
         return changed
 
-    def publish(self, peer: Peer, publish: Publish) -> tuple[Publication, list[SubscriptionRow]]:
+    def publish(self, peer: Peer, publish: Publish) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
         return next(self.publish_many(peer, [publish]))
 
     def publish_many(
         self, peer: Peer, publishes: Sequence[Publish]
-    ) -> Iterator[tuple[Publication, list[SubscriptionRow]]]:
+    ) -> Iterator[tuple[Publication, Sequence[SubscriptionRow]]]:
         """Accept all messages or none; the rows are found as the result is walked."""
         scopes = [None if publish.scope is None else Scope.of(publish.scope) for publish in publishes]
         offered = [_offered(peer, publish, scope) for publish, scope in zip(publishes, scopes, strict=True)]
         batch = [self._accept(peer, publish, shown) for publish, shown in zip(publishes, offered, strict=True)]
         return (
-            (publication, decided(publication, scope, rows, self.contexts))
-            for publication, scope, rows in zip(batch, scopes, self.index.candidates(batch), strict=True)
+            (publication, decided(publication, scope, found, self.contexts))
+            for publication, scope, found in zip(batch, scopes, self._found(batch), strict=True)
         )
+
+    def _found(self, batch: Sequence[Publication]) -> Iterable[Found]:
+        match self._index:
+            case None:
+                return repeat(([], []), len(batch))
+            case Deciding():
+                return self._index.found(batch)
+            case _:
+                return (([], rows) for rows in self._index.candidates(batch))
 
     def _accept(self, peer: Peer, publish: Publish, offered: Context) -> Publication:
         peer.sequence += 1
@@ -137,6 +171,24 @@ class Core:
         return Publication(
             peer.name, peer.uuid, peer.sequence, attributes, publish.context, offered, publish.scope, publish.payload
         )
+
+
+def checked_index(index: IndexLike | None) -> Candidates | str:
+    """An index, or the name of one that there is."""
+    wanted = os.environ.get("SILBO_INDEX", "fast") if index is None else index
+    if isinstance(wanted, str) and wanted not in INDEXES:
+        raise InvalidValue("index", f"expected one of {', '.join(INDEXES)}, not {wanted!r}.")
+    return wanted
+
+
+def _made(wanted: Candidates | str, contexts: ContextTable) -> Candidates:
+    if not isinstance(wanted, str):
+        return wanted
+    if wanted == "plain":
+        return PlainIndex()
+    from silbo.matching.fast import FastIndex  # with numba: imported where there is a subscription
+
+    return FastIndex(contexts)
 
 
 def _offered(peer: Peer, publish: Publish, scope: Scope | None) -> Context:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
-from silbo.broker.core import Core, Peer
+from silbo.broker.core import Core, IndexLike, Peer
 from silbo.context.function import ContextFunction
 from silbo.errors import NotAdvertised, SilboError, UnknownSession
-from silbo.matching.candidates import Candidates
 from silbo.matching.filter import Filter
 from silbo.model.events import (
     Advertise,
@@ -30,7 +29,7 @@ from silbo.model.notification import Notification, Publication
 class Fold:
     """The state after some events of a log."""
 
-    def __init__(self, index: Candidates | None = None) -> None:
+    def __init__(self, index: IndexLike | None = None) -> None:
         self.core = Core(index)
         self.peers: dict[str, Peer] = {}
 

@@ -78,6 +78,11 @@ def compiled(condition: Condition) -> Evaluate:
             assert_never(condition)
 
 
+def computed(node: Value) -> ContextValue | None:
+    """The value of an expression without names; None if it has none."""
+    return _compute(node)(({}, {}, {}))
+
+
 def _negation(operand: Evaluate) -> Evaluate:
     def negated(bindings: Bindings) -> bool | None:
         truth = operand(bindings)

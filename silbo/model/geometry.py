@@ -44,6 +44,11 @@ class Geometry:
         """Well-known text, with every digit."""
         return str(self.shape.wkt)
 
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """The least x, the least y, the greatest x and the greatest y."""
+        return self.shape.bounds  # type: ignore[no-any-return]
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Geometry) and self.wkb == other.wkb
 

@@ -1,0 +1,55 @@
+"""Many context changes at once: columns of numbers written into rows by a kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from silbo.compiled import Kernel, digest_of
+
+if TYPE_CHECKING:
+    from silbo.context.cells import Cells
+
+CELL_WORDS, MOVED, TRACKED = 2, 0, 1
+
+
+def write(words, width, column, rows, payloads, metas, stale, moved, queue, state):
+    """Write a cell of each row; a column of one kind has one meta word. Rows that a grid must move are queued."""
+    one_meta = metas.size == 1
+    for i in range(rows.size):
+        row = rows[i]
+        at = (row * width + column) * CELL_WORDS
+        words[at] = payloads[i]
+        words[at + 1] = metas[0 if one_meta else i]
+        stale[row] = 1
+        if state[TRACKED] and not moved[row]:
+            moved[row] = 1
+            queue[state[MOVED]] = row
+            state[MOVED] += 1
+
+
+def _signature() -> Any:
+    from numba import int32, int64, types, uint8
+
+    words = types.Array(int64, 1, "C")
+    flags = types.Array(uint8, 1, "C")
+    return types.void(words, int64, int64, words, words, words, flags, flags, types.Array(int32, 1, "C"), words)
+
+
+WRITE = Kernel(write, _signature, digest_of([Path(__file__)]))
+
+
+def write_column(
+    cells: Cells,
+    rows: np.ndarray[Any, Any],
+    column: int,
+    payloads: np.ndarray[Any, Any],
+    metas: np.ndarray[Any, Any],
+) -> None:
+    """Write one column; all arrays are of words, `metas` has one for all or one for each."""
+    WRITE.make()(
+        cells.words, cells.width, column, np.ascontiguousarray(rows, np.int64), payloads, metas,
+        cells.stale, cells.moved, cells.queue, cells.state,
+    )  # fmt: skip

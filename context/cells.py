@@ -1,0 +1,217 @@
+"""The contexts as kernels read them: a row of tagged cells for each session, a column for each variable.
+
+Only variables that some function reads have a column, and no more than `MAX_COLUMNS` of them; the whole
+context is `table`'s. A cell is two words: a payload (a double, a bool, a string's hash) and a meta word
+(kind, whether it came as an int, residue, block). Bytes of strings, members of sets and bounds of
+geometries stand in blocks on a heap, which is packed when it is full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from silbo.context.scalars import (
+    ABSENT,
+    BOOL,
+    FLAGS,
+    INT,
+    KIND,
+    NUMBER,
+    RESIDUE,
+    SET,
+    SHAPE,
+    STRING,
+    encoded_number,
+    set_block,
+    string_block,
+)
+from silbo.errors import InvalidValue
+from silbo.model.geometry import Geometry
+from silbo.model.values import ContextValue, ValueSet
+
+MAX_COLUMNS = 64  # a subscriber cannot make every row wider by functions over ever new variables
+CELL_WORDS = 2
+FLOAT_META = NUMBER << KIND
+MOVED, TRACKED = 0, 1  # words of `state`
+
+
+class Cells:
+    """Owns the arrays; whoever passes them on asks for `generation`, which rises when one was replaced."""
+
+    def __init__(self, rows: int) -> None:
+        self.columns: dict[str, int] = {}
+        self.width = 4
+        self.generation = 0
+        self.state = np.zeros(2, np.int64)  # how many rows wait in `queue`; whether a grid wants to know
+        self.heap = np.zeros(64, np.int64)
+        self._heap_used = 1  # block 0 is none
+        self.words = np.zeros(0, np.int64)
+        self.moved = np.zeros(0, np.uint8)
+        self.stale = np.zeros(0, np.uint8)
+        self.queue = np.zeros(0, np.int32)
+        self._allocate(max(64, rows), self.width)
+
+    @property
+    def rows(self) -> int:
+        """How many rows have room."""
+        return self.moved.size
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all arrays."""
+        return sum(each.nbytes for each in (self.words, self.heap, self.moved, self.stale, self.queue))
+
+    def make_room(self, row: int) -> None:
+        """See to it that a row has cells."""
+        if row >= self.rows:
+            self._allocate(max(2 * self.rows, row + 1), self.width)
+
+    def add_column(self, name: str, rows: Sequence[Mapping[str, ContextValue]]) -> int | None:
+        """The column of a variable, filled from the rows if it is new; None if there are too many."""
+        if name in self.columns:
+            return self.columns[name]
+        if len(self.columns) == MAX_COLUMNS:
+            return None
+        if len(self.columns) == self.width:
+            self._allocate(self.rows, 2 * self.width)
+        self.columns[name] = column = len(self.columns)
+        for row, context in enumerate(rows):
+            if name in context:
+                self.write(row, name, context[name])
+        return column
+
+    def write(self, row: int, name: str, value: ContextValue | None) -> None:
+        """Write one cell; None makes it absent."""
+        column = self.columns.get(name)
+        if column is None:
+            return
+        at = (row * self.width + column) * CELL_WORDS
+        old = self._meta[at + 1]
+        if type(value) is float and old == FLOAT_META:
+            self._doubles[at] = value
+            return
+        self._write(at, value)
+
+    def _write(self, at: int, value: ContextValue | None) -> None:
+        match value:
+            case None:
+                self._meta[at], self._meta[at + 1] = 0, ABSENT
+            case bool():
+                self._meta[at], self._meta[at + 1] = int(value), BOOL << KIND
+            case int() | float():
+                self._doubles[at], residue = encoded_number(value)
+                self._meta[at + 1] = FLOAT_META | (int(type(value) is int) << FLAGS) | (residue << RESIDUE)
+            case str():
+                self._meta[at] = hash(value)
+                self._put(at + 1, STRING, string_block(value))
+            case ValueSet():
+                self._meta[at] = 0
+                self._put(at + 1, SET, set_block(value))
+            case Geometry():
+                self._meta[at] = 0
+                self._put(at + 1, SHAPE, np.array(value.bounds, np.float64).view(np.int64))
+
+    def _put(self, at: int, kind: int, block: np.ndarray[Any, Any]) -> None:
+        """Put a block on the heap, behind a word that holds its size, and point a cell's meta word to it."""
+        size = block.size + 1
+        if self._heap_used + size > self.heap.size:
+            self._make_heap(size)
+        start = self._heap_used
+        self.heap[start] = size
+        self.heap[start + 1 : start + size] = block
+        self._heap_used += size
+        self._meta[at] = (kind << KIND) | (start + 1)
+
+    def _make_heap(self, size: int) -> None:
+        """Pack the heap, and make it larger where more than half of it is in use even so."""
+        self._pack()
+        if 2 * (self._heap_used + size) > self.heap.size:
+            heap = np.zeros(4 * (self._heap_used + size), np.int64)
+            heap[: self._heap_used] = self.heap[: self._heap_used]
+            self.heap = heap
+
+    def _pack(self) -> None:
+        """Move the blocks of all cells together, and point the cells to where they are now."""
+        metas = self.words[1::CELL_WORDS]
+        cells = np.flatnonzero((metas >> KIND) & 0xFF >= STRING)
+        blocks = (metas[cells] & 0xFFFFFFFF) - 1
+        sizes = self.heap[blocks]
+        starts = 1 + np.cumsum(sizes) - sizes
+        heap = np.zeros_like(self.heap)
+        within = np.arange(sizes.sum()) - np.repeat(starts - 1, sizes)
+        heap[1 : 1 + within.size] = self.heap[np.repeat(blocks, sizes) + within]
+        metas[cells] = (metas[cells] & ~np.int64(0xFFFFFFFF)) | (starts + 1)
+        self.heap = heap
+        self._heap_used = 1 + int(within.size)
+        self.generation += 1
+
+    def clear(self, row: int) -> None:
+        """Make every cell of a row absent."""
+        for name in self.columns:
+            self.write(row, name, None)
+
+    def note_move(self, row: int) -> None:
+        """Put a row into the queue of those that a grid must move."""
+        if self._state[TRACKED] and not self._moved[row]:
+            self._moved[row] = 1
+            waiting = self._state[MOVED]
+            self._queue[waiting] = row
+            self._state[MOVED] = waiting + 1
+
+    def number_at(self, row: int, name: str) -> ContextValue | None:
+        """The number or bool in a cell, as it came; None for anything else."""
+        at = (row * self.width + self.columns[name]) * CELL_WORDS
+        meta = self._meta[at + 1]
+        kind = (meta >> KIND) & 0xFF
+        if kind == BOOL:
+            return bool(self._meta[at])
+        if kind != NUMBER:
+            return None
+        number: float = self._doubles[at]
+        return int(number) + (meta >> RESIDUE) if (meta >> FLAGS) & INT else number
+
+    def write_columns(self, rows: np.ndarray[Any, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Write columns of floats, ints or bools into many rows at once."""
+        from silbo.context.bulk import write_column
+
+        for name, column in values.items():
+            write_column(self, rows, self.columns[name], *_encoded(name, column))
+
+    def _allocate(self, rows: int, width: int) -> None:
+        words = np.zeros(rows * width * CELL_WORDS, np.int64)
+        old = self.words.reshape(-1, self.width * CELL_WORDS)
+        words.reshape(rows, width * CELL_WORDS)[: old.shape[0], : old.shape[1]] = old
+        self.words, self.width = words, width
+        for name in ("moved", "stale", "queue"):
+            before = getattr(self, name)
+            after = np.zeros(rows, before.dtype)
+            after[: before.size] = before
+            setattr(self, name, after)
+        # memoryviews read and write one item several times as fast as arrays do
+        self._meta: Any = words.data
+        self._doubles: Any = words.view(np.float64).data
+        self._state: Any = self.state.data
+        self._moved: Any = self.moved.data
+        self._queue: Any = self.queue.data
+        self.is_stale: Any = self.stale.data  # by row: whether the cells are newer than the table
+        self.generation += 1
+
+
+def _encoded(name: str, column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Payload and meta words of a column of numbers or bools."""
+    if column.dtype.kind == "b":
+        return column.astype(np.int64), np.array([BOOL << KIND], np.int64)
+    if column.dtype.kind == "f":
+        doubles = np.ascontiguousarray(column, np.float64)
+        if not np.isfinite(doubles).all():
+            raise InvalidValue(f"context.{name}", "a column holds a value that is no finite number. Leave the row out.")
+        return doubles.view(np.int64), np.array([FLOAT_META], np.int64)
+    integers = column.astype(np.int64)
+    doubles = integers.astype(np.float64)
+    # 2^63 itself is no int64: its double is what the greatest integers round to
+    top = doubles >= 2.0**63
+    residues = np.where(top, integers - np.int64(2**63 - 1) - 1, integers - np.where(top, 0, doubles).astype(np.int64))
+    return doubles.view(np.int64), (FLOAT_META | (INT << FLAGS)) | (residues << RESIDUE)

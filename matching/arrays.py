@@ -1,0 +1,129 @@
+"""The arrays that kernels work on: this module owns them, lets them grow, and hands them over.
+
+Kernels get a handle of addresses (of arrays themselves, in the checked mode), so an array must live, and
+stay where it is, as long as a handle knows it: only `Arrays` replaces one, and it makes the handle anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from silbo.compiled import CHECKED
+from silbo.context.cells import Cells
+from silbo.matching.kernels.handles import ARRAYS
+from silbo.matching.kernels.layout import (
+    ATTRIBUTE,
+    COLUMNS,
+    CONJUNCTION,
+    DEPTH,
+    FAMILY,
+    FREE_CONJUNCTION,
+    FREE_LIST,
+    LIST,
+    POSTING,
+    PROGRAM,
+    STATE,
+    SUBSCRIPTION,
+    VALUE,
+)
+
+# how large an array is at first; those of the contexts are adopted
+FIRST_SIZES = {
+    "state": STATE,
+    "stream": 4_096,
+    "words": 4_096,
+    "postings": 256 * POSTING,
+    "keys": 2 * 512,
+    "lists": 256 * LIST,
+    "conjunctions": 256 * CONJUNCTION,
+    "subscriptions": 256 * SUBSCRIPTION,
+    "stamps": 256,
+    "attributes": 64 * ATTRIBUTE,
+    "pubs": 64,
+    "programs": 16 * PROGRAM,
+    "families": FAMILY,
+    "places": 0,
+    "slices": 4 * 512,
+    "near": 1_024,
+    "stack": DEPTH * VALUE,
+    "failure": 16_384,
+    "out": 1_024,
+    "ends": 16,
+}
+ADOPTED = {
+    "contexts": "state",
+    "cells": "words",
+    "heap": "heap",
+    "moved": "moved",
+    "stale": "stale",
+    "queue": "queue",
+}
+VIEWS = {"_f": np.float64, "_b": np.uint8}
+
+
+class Arrays:
+    """Every array by its name, as an attribute; other views of one memory by the name and `_f` or `_b`."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.handle: Any = None
+        self._cells = cells
+        self._generation = -1
+        self._held: dict[str, np.ndarray[Any, Any]] = {}
+        for name, size in FIRST_SIZES.items():
+            self._hold(name, np.zeros(size, ARRAYS[name]))
+        self.state[[FREE_CONJUNCTION, FREE_LIST]] = -1
+        self.adopt()
+
+    def __getattr__(self, name: str) -> np.ndarray[Any, Any]:
+        try:
+            return self.__dict__["_held"][name]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all arrays, those of the contexts apart."""
+        return sum(self._held[name].nbytes for name in FIRST_SIZES)
+
+    def replace(self, name: str, array: np.ndarray[Any, Any]) -> None:
+        """Put another array in the place of one."""
+        self._hold(name, array)
+        self._make_handle()
+
+    def grow(self, name: str, size: int, *, fill: int = 0) -> None:
+        """Make an array at least this long, and longer by half than it was."""
+        old = self._held[name]
+        if size > old.size:
+            new = np.zeros(max(size, old.size + old.size // 2), old.dtype)
+            new[: old.size] = old
+            if fill:
+                new[old.size :] = fill
+            self.replace(name, new)
+
+    def adopt(self) -> bool:
+        """Take over the contexts' arrays as they are now; whether one had been replaced."""
+        replaced = self._generation != self._cells.generation
+        if replaced:
+            for name, theirs in ADOPTED.items():
+                self._hold(name, getattr(self._cells, theirs))
+            self._generation = self._cells.generation
+            self.state[COLUMNS] = self._cells.width
+            self._make_handle()
+        return replaced
+
+    def _hold(self, name: str, array: np.ndarray[Any, Any]) -> None:
+        self._held[name] = array
+        for suffix, dtype in VIEWS.items():
+            if name + suffix in ARRAYS:
+                self._held[name + suffix] = array.view(dtype)
+
+    def _make_handle(self) -> None:
+        if not ARRAYS.keys() <= self._held.keys():
+            return
+        arrays = [self._held[name] for name in ARRAYS]
+        if CHECKED:
+            self.handle = tuple(arrays)
+        else:
+            self.handle = np.array([word for array in arrays for word in (array.ctypes.data, array.size)], np.int64)

@@ -1,0 +1,58 @@
+"""Compaction: slices of postings and blocks of words moved together, and their owners told where they are now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from silbo.matching.arrays import Arrays
+from silbo.matching.kernels import layout
+from silbo.matching.kernels.layout import CONJUNCTION, LIST, POSTING, PROGRAM
+
+
+def pack_postings(arrays: Arrays) -> None:
+    """Give every list a slice that fits it, with room up to the next power of 2."""
+    lists = arrays.lists.reshape(-1, LIST)[: arrays.state[layout.LISTS]]
+    live = lists[lists[:, layout.L_COUNT] > 0]
+    capacities = 2 ** np.ceil(np.log2(live[:, layout.L_COUNT])).astype(np.int64)
+    starts = np.cumsum(capacities) - capacities
+    total = int(capacities.sum())
+    postings = np.zeros((max(256, total + total // 4), POSTING), np.int64)
+    old = arrays.postings.reshape(-1, POSTING)
+    into, source = _moves(live[:, layout.L_START], live[:, layout.L_COUNT], starts)
+    postings[into] = old[source]
+    which = np.flatnonzero(lists[:, layout.L_COUNT] > 0)
+    lists[which, layout.L_START] = starts
+    lists[which, layout.L_CAPACITY] = capacities
+    arrays.state[layout.POSTINGS] = total
+    arrays.replace("postings", postings.reshape(-1))
+
+
+def pack_words(arrays: Arrays) -> None:
+    """Move the blocks of conjunctions and programs together."""
+    conjunctions = arrays.conjunctions.reshape(-1, CONJUNCTION)[: arrays.state[layout.CONJUNCTIONS]]
+    programs = arrays.programs.reshape(-1, PROGRAM)
+    filters = np.flatnonzero(conjunctions[:, layout.C_SUBSCRIPTION] >= 0)
+    functions = np.flatnonzero(programs[:, layout.R_WORDS] > 0)
+    firsts = np.concatenate([conjunctions[filters, layout.C_FIRST], programs[functions, layout.R_FIRST]]).astype(
+        np.int64
+    )
+    sizes = np.concatenate([conjunctions[filters, layout.C_SIZE], programs[functions, layout.R_WORDS]]).astype(np.int64)
+    starts = np.cumsum(sizes) - sizes
+    total = int(sizes.sum())
+    words = np.zeros(max(4_096, total + total // 4), np.int64)
+    into, source = _moves(firsts, sizes, starts)
+    words[into] = arrays.words[source]
+    conjunctions[filters, layout.C_FIRST] = starts[: filters.size]
+    programs[functions, layout.R_FIRST] = starts[filters.size :]
+    arrays.state[layout.WORDS], arrays.state[layout.WORDS_DEAD] = total, 0
+    arrays.replace("words", words)
+
+
+def _moves(
+    firsts: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any], starts: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """For blocks of these sizes: the places where each of their items goes, and where it stands."""
+    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.repeat(starts, sizes) + within, np.repeat(firsts, sizes) + within

@@ -1,0 +1,222 @@
+"""Filters and messages in words: what the index hands to the kernels through the stream.
+
+A conjunction becomes a block of constraints with its lists and strings behind them; a publication becomes a
+head, the scalars of its known attributes and of the publisher's known variables, and the bytes of its strings.
+Names that no filter and no function mentions are left out: nobody asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from silbo.context.scalars import EXACT, bool_mask, encoded_number, listed, packed, set_block
+from silbo.language import tree
+from silbo.matching.arrays import Arrays
+from silbo.matching.kernels import layout
+from silbo.matching.kernels.layout import BOOL, FLAGS, HEAD, KIND, NUMBER, RESIDUE, SCALAR, SET, SHAPE, STRING
+from silbo.matching.normal_form import FilterAtom
+from silbo.model.geometry import Geometry
+from silbo.model.values import Attributes, Context, Scalar, ValueSet
+
+Literal: TypeAlias = tuple[FilterAtom, bool]  # an atom that must be true or, where the second is true, false
+
+IS_NUMBER, IS_BOOL, IS_STRING = NUMBER << KIND, BOOL << KIND, STRING << KIND
+
+NUMBERS = {
+    "=": layout.N_EQ,
+    "!=": layout.N_NE,
+    "<": layout.N_LT,
+    "<=": layout.N_LE,
+    ">": layout.N_GT,
+    ">=": layout.N_GE,
+}
+STRINGS = {
+    "=": layout.S_EQ,
+    "!=": layout.S_NE,
+    "<": layout.S_LT,
+    "<=": layout.S_LE,
+    ">": layout.S_GT,
+    ">=": layout.S_GE,
+}
+PATTERNS = {
+    ("prefix", False): layout.S_BEGINS,
+    ("suffix", False): layout.S_ENDS,
+    ("contains", False): layout.S_HOLDS,
+    ("prefix", True): layout.S_NOT_BEGINS,
+    ("suffix", True): layout.S_NOT_ENDS,
+    ("contains", True): layout.S_NOT_HOLDS,
+}
+OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+class Encoder:
+    """Writes into the stream of `arrays`; knows the ids of attributes and of publishers' variables."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+        self.attributes: dict[str, int] = {}
+        self.variables: dict[str, int] = {}
+        self._view()
+
+    def _view(self) -> None:
+        # memoryviews write one item several times as fast as arrays do
+        self._words: Any = self._arrays.stream.data
+        self._doubles: Any = self._arrays.stream_f.data
+        self._bytes: Any = self._arrays.stream_b.data
+
+    def make_room(self, words: int) -> None:
+        """Make the stream longer."""
+        self._arrays.grow("stream", words)
+        self._view()
+
+    # conjunctions
+
+    def conjunction(self, constraints: Sequence[Literal]) -> tuple[int, int] | None:
+        """Write a conjunction's block at the beginning of the stream: how many constraints, how many words.
+
+        None if it can never be true; what is always true is left out.
+        """
+        kept = [each for each in constraints if not isinstance(each[0], tree.Truth)]
+        if len(kept) < len(constraints) and any(atom == tree.Truth(negated) for atom, negated in constraints):
+            return None
+        end = len(kept) * SCALAR
+        if end > len(self._words):
+            self.make_room(end)
+        for i, (atom, negated) in enumerate(kept):
+            end = self._constraint(atom, negated, i * SCALAR, end)
+        return len(kept), end
+
+    def _constraint(self, atom: FilterAtom, negated: bool, at: int, end: int) -> int:
+        """Write one constraint; where the block ends now."""
+        match atom:
+            case tree.Compare(operator, tree.Name(_, name), tree.Constant(kind, value)):
+                return self._comparison(OPPOSITE[operator] if negated else operator, name, kind, value, at, end)
+            case tree.Pattern(operator, tree.Name(_, name), tree.Constant(_, value)):
+                return self._text(PATTERNS[operator, negated], name, str(value), at, end)
+            case tree.In(tree.Name(_, name), tuple() as members):
+                return self._membership(name, members, at, end, negated=negated)
+            case tree.Exists(tree.Name(_, name)):
+                self._put(at, self.attributes[name], layout.MISSING if negated else layout.EXISTS)
+                return end
+            case _:
+                raise AssertionError(f"no filter holds {atom}")
+
+    def _put(self, at: int, attribute: int, operator: int, payload: int = 0, span: int = 0) -> None:
+        self._words[at] = attribute | operator << KIND
+        self._words[at + 1] = payload
+        self._words[at + 2] = span
+
+    def _comparison(self, operator: str, name: str, kind: str, value: Any, at: int, end: int) -> int:
+        if kind == "number":
+            number, residue = encoded_number(value)
+            self._words[at] = self.attributes[name] | NUMBERS[operator] << KIND | residue << RESIDUE
+            self._doubles[at + 1] = number
+            self._words[at + 2] = 0
+            return end
+        if kind == "bool":
+            admitted = value is (operator == "=")
+            self._put(at, self.attributes[name], layout.B_IN, 1 << int(admitted))
+            return end
+        return self._text(STRINGS[operator], name, value, at, end)
+
+    def _text(self, operator: int, name: str, value: str, at: int, end: int) -> int:
+        data = value.encode()
+        self._put(at, self.attributes[name], operator, hash(value), end * 8 | len(data) << 32)
+        return self._append(packed(data), end)
+
+    def _membership(self, name: str, members: tuple[tree.Constant, ...], at: int, end: int, *, negated: bool) -> int:
+        values: Sequence[Scalar] = list(dict.fromkeys(member.value for member in members))
+        kind = members[0].kind
+        if kind == "bool":
+            mask = int(bool_mask(values))
+            self._put(at, self.attributes[name], layout.B_IN, 3 - mask if negated else mask)
+            return end
+        code = NUMBER if kind == "number" else STRING
+        operator = (
+            (layout.N_NOT_IN if negated else layout.N_IN)
+            if kind == "number"
+            else (layout.S_NOT_IN if negated else layout.S_IN)
+        )
+        self._put(at, self.attributes[name], operator, 0, end | len(values) << 32)
+        return self._append(listed(code, values, end), end)
+
+    def _append(self, block: np.ndarray[Any, Any], end: int) -> int:
+        if end + block.size > len(self._words):
+            self.make_room(end + block.size)
+        self._arrays.stream[end : end + block.size] = block
+        return end + block.size
+
+    # publications
+
+    def publication(self, attributes: Attributes, offered: Context, at: int = 0, *, pause: bool = False) -> int:
+        """Write a publication at a word of the stream; the word behind it."""
+        while True:
+            try:
+                return self._publication(attributes, offered, at, pause)
+            except (IndexError, ValueError):  # the stream was too short for it
+                self.make_room(2 * len(self._words))
+
+    def _publication(self, attributes: Attributes, offered: Context, at: int, pause: bool) -> int:
+        first = at + HEAD
+        text = (first + SCALAR * (len(attributes) + len(offered))) * 8
+        known, text = self._scalars(attributes, self.attributes, first, text)
+        sent = 0
+        if offered and self.variables:
+            sent, text = self._scalars(offered, self.variables, first + known * SCALAR, text)
+        behind = (text + 7) // 8
+        self._words[at] = layout.PUBLISH | known << 8 | sent << 24 | int(pause) << FLAGS
+        self._words[at + 1] = behind - at
+        self._words[behind - 1]  # an IndexError, if the stream ends before it
+        return behind
+
+    def _scalars(self, values: Mapping[str, Any], ids: Mapping[str, int], at: int, text: int) -> tuple[int, int]:
+        """Write the values whose names have ids; how many, and where the text ends.
+
+        One loop with local names: it runs at every publish.
+        """
+        words, doubles = self._words, self._doubles
+        first = at
+        for name, value in values.items():
+            number = ids.get(name)
+            if number is None:
+                continue
+            kind = type(value)
+            if kind is float:
+                words[at] = number | IS_NUMBER
+                doubles[at + 1] = value
+            elif kind is str:
+                data = value.encode()
+                words[at] = number | IS_STRING
+                words[at + 1] = hash(value)
+                words[at + 2] = text | len(data) << 32
+                self._bytes[text : text + len(data)] = data
+                text += len(data)
+            elif kind is int:
+                doubles[at + 1] = value
+                words[at] = number | IS_NUMBER
+                if not -EXACT <= value <= EXACT:
+                    words[at] = number | IS_NUMBER | encoded_number(value)[1] << RESIDUE
+            elif kind is bool:
+                words[at] = number | IS_BOOL
+                words[at + 1] = int(value)
+            else:
+                text = self._block(value, number, at, text)
+            at += SCALAR
+        return (at - first) // SCALAR, text
+
+    def _block(self, value: ValueSet | Geometry, number: int, at: int, text: int) -> int:
+        """Write a publisher's set or geometry; where the text ends."""
+        start = (text + 7) // 8
+        if isinstance(value, ValueSet):
+            kind, block = SET, set_block(value)
+        else:
+            kind, block = SHAPE, np.array(value.bounds, np.float64).view(np.int64)
+        self._words[at] = number | kind << KIND
+        self._words[at + 2] = start
+        if start + block.size > len(self._words):
+            raise IndexError
+        self._arrays.stream[start : start + block.size] = block
+        return (start + block.size) * 8

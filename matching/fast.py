@@ -1,0 +1,238 @@
+"""The fast index: conjunctions under access predicates, contexts in cells, both decided by compiled kernels.
+
+It gives rows that the kernels decided by the expressions as written, and rows of which they could not tell
+(`decision` has the last word there). Python here does what is done once for each verb: names to ids, slots,
+growth, compaction; what is done for each posting is in `kernels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from silbo.context.cells import TRACKED
+from silbo.context.table import ContextTable
+from silbo.language import tree
+from silbo.matching.arrays import Arrays
+from silbo.matching.candidates import Found, SubscriptionRow
+from silbo.matching.compaction import pack_postings, pack_words
+from silbo.matching.encoding import Encoder, Literal
+from silbo.matching.functions import Family, Functions
+from silbo.matching.kernels import entries, layout
+from silbo.matching.kernels.layout import A_NAMED, ATTRIBUTE, CONJUNCTION, LIST, POSTING, SUBSCRIPTION
+from silbo.matching.normal_form import conjunctions
+from silbo.matching.planner import Planner
+from silbo.model.notification import Publication
+from silbo.model.values import Attributes, Context
+
+ATOMS = tree.Compare | tree.Pattern | tree.In | tree.Exists | tree.Truth
+
+
+class FastIndex:
+    """`Candidates` by compiled kernels, over the contexts of one table."""
+
+    def __init__(self, contexts: ContextTable) -> None:
+        self._run, self._add, self._change = entries.made()
+        self._contexts = contexts
+        self._cells = contexts.with_cells()
+        self.arrays = Arrays(self._cells)
+        self._encoder = Encoder(self.arrays)
+        self._functions = Functions(self)
+        self._planner = Planner(self)
+        self._rows: list[SubscriptionRow | None] = []
+        self._free: list[int] = []
+        self._free_attributes: list[int] = []
+        self.changes = 0
+
+    # subscriptions
+
+    def add(self, row: SubscriptionRow) -> None:
+        """Take a new subscription in."""
+        self.changes += 1
+        for name in row.filter.variables("attribute"):
+            self.attribute(name)
+        program = -1 if row.function is None else self._functions.take(row.function)
+        slot = self._slot(row)
+        fields: Any = self.arrays.subscriptions.data
+        at = slot * SUBSCRIPTION
+        fields[at + layout.S_HEAD] = -1
+        fields[at + layout.S_ROW] = self._contexts.row(row.subscriber)
+        fields[at + layout.S_PROGRAM] = program
+        fields[at + layout.S_COUNT] = 0
+        for conjunction in _literals(row.filter.tree):
+            written = self._encoder.conjunction(conjunction)
+            if written is not None:
+                self._call(self._add, slot, *written)
+
+    def remove(self, row: SubscriptionRow) -> None:
+        """Forget a subscription."""
+        self.changes += 1
+        slot = row.slot
+        self._call(self._change, entries.REMOVE, slot, 0)
+        self._rows[slot] = None
+        self._free.append(slot)
+        if row.function is not None:
+            self._functions.release(row.function)
+        for name in row.filter.variables("attribute"):
+            self.forget_attribute(name)
+        self._compact()
+
+    def _slot(self, row: SubscriptionRow) -> int:
+        if self._free:
+            slot = self._free.pop()
+            self._rows[slot] = row
+        else:
+            slot = len(self._rows)
+            self._rows.append(row)
+            if (slot + 1) * SUBSCRIPTION > self.arrays.subscriptions.size:
+                self.arrays.grow("subscriptions", (slot + 1) * SUBSCRIPTION)
+                self.arrays.grow("stamps", self.arrays.subscriptions.size // SUBSCRIPTION)
+        row.slot = slot
+        return slot
+
+    # what functions read
+
+    @property
+    def variables(self) -> dict[str, int]:
+        """The ids of publishers' variables."""
+        return self._encoder.variables
+
+    def column(self, name: str) -> int | None:
+        """The column of a subscriber's variable, if there is one left."""
+        return self._contexts.column(name)
+
+    def attribute(self, name: str) -> int:
+        """The id of an attribute, a new one if nobody named it before."""
+        ids = self._encoder.attributes
+        number = ids.get(name)
+        if number is None:
+            number = ids[name] = self._free_attributes.pop() if self._free_attributes else len(ids)
+            self.arrays.grow("attributes", (number + 1) * ATTRIBUTE)
+            self.arrays.attributes[number * ATTRIBUTE : (number + 1) * ATTRIBUTE] = 0
+        return number
+
+    def forget_attribute(self, name: str) -> None:
+        """Give an attribute's id free if no filter and no function names it any more."""
+        number = self._encoder.attributes.get(name)
+        if number is None or self._functions.reads(name):
+            return
+        if self.arrays.attributes[number * ATTRIBUTE + A_NAMED] == 0:
+            del self._encoder.attributes[name]
+            self._free_attributes.append(number)
+
+    # publications
+
+    def set_context(self, subscriber: str, context: Context) -> None:
+        """Nothing: the kernels read the table's own cells."""
+
+    def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
+        """For each publication the rows that get it, and those of which only `decision` can tell, together."""
+        return ([*sure, *others] for sure, others in self.found(batch))
+
+    def found(self, batch: Sequence[Publication]) -> Iterator[Found]:
+        """For each publication the rows that get it, and those of which only `decision` can tell."""
+        for publication in batch:
+            sure, maybe = self.match(publication.attributes, publication.offered)
+            rows = self._rows
+            yield [rows[slot] for slot in sure], [rows[slot] for slot in maybe]  # type: ignore[misc]  # none is free
+
+    def match(self, attributes: Attributes, offered: Context) -> tuple[list[int], list[int]]:
+        """The numbers of the subscriptions that get a message, and of those of which only Python can tell."""
+        end = self._encoder.publication(attributes, offered)
+        arrays = self.arrays
+        state = arrays.state
+        state[layout.OUT] = state[layout.PUBLICATIONS] = 0
+        status = self._call(self._run, 0, end)
+        hits: list[int] = arrays.out[: state[layout.OUT]].tolist()
+        self._planner.count()
+        if status != layout.PAUSED:
+            return hits, []
+        return [hit for hit in hits if hit >= 0], [-1 - hit for hit in hits if hit < 0]
+
+    def row(self, slot: int) -> SubscriptionRow:
+        """The subscription with this number."""
+        row = self._rows[slot]
+        assert row is not None
+        return row
+
+    # kernels
+
+    def _call(self, kernel: Any, *arguments: int) -> int:
+        """Call a kernel; where something must grow first, let it grow and call again."""
+        while True:
+            if self.arrays.adopt():
+                self._functions.make_places()
+            status: int = kernel(self.arrays.handle, *arguments)
+            if status in (layout.DONE, layout.PAUSED):
+                return status
+            self._grow(status)
+
+    def _grow(self, status: int) -> None:
+        arrays, state = self.arrays, self.arrays.state
+        match status:
+            case layout.GROW_POSTINGS:
+                arrays.grow("postings", int(state[layout.POSTINGS] + state[layout.NEEDED]) * POSTING)
+            case layout.GROW_KEYS:
+                arrays.replace("keys", np.zeros(2 * arrays.keys.size, np.int64))
+                self._change(arrays.handle, entries.REHASH, 0, 0)
+            case layout.GROW_LISTS:
+                arrays.grow("lists", arrays.lists.size + LIST)
+                arrays.grow("slices", 4 * (arrays.lists.size // LIST))
+            case layout.GROW_WORDS:
+                arrays.grow("words", int(state[layout.WORDS] + state[layout.NEEDED]))
+            case layout.GROW_CONJUNCTIONS:
+                arrays.grow("conjunctions", arrays.conjunctions.size + CONJUNCTION)
+            case layout.GROW_OUT:
+                arrays.grow("out", int(state[layout.OUT]) + arrays.subscriptions.size // SUBSCRIPTION)
+                arrays.grow("ends", int(state[layout.PUBLICATIONS]) + 1)
+            case _:
+                raise AssertionError(f"no kernel answers {status}")
+
+    def _compact(self) -> None:
+        """Give memory back where much more is used than lives."""
+        state = self.arrays.state
+        if state[layout.POSTINGS] > 3 * state[layout.POSTINGS_LIVE] + 4_096:
+            pack_postings(self.arrays)
+        if 2 * state[layout.WORDS_DEAD] > state[layout.WORDS] + 8_192:
+            pack_words(self.arrays)
+
+    # plans
+
+    @property
+    def families(self) -> Iterable[Family]:
+        """The families of functions that have a box."""
+        return self._functions.families.values()
+
+    def change_plan(self, family: Family, *, active: bool) -> None:
+        """Find the subscriptions of a family through its grid, or through their content again."""
+        self._cells.state[TRACKED] = 1
+        self._call(self._change, entries.UNFILE_FAMILY, family.number, int(active))
+        family.is_active = active
+        self._call(self._change, entries.FILE_FAMILY, family.number, 0)
+        self._cells.state[TRACKED] = any(each.is_active for each in self.families)
+
+    # figures
+
+    def __len__(self) -> int:
+        return len(self._rows) - len(self._free)
+
+    def stats(self) -> dict[str, Any]:
+        """The plan, and what the kernels counted."""
+        state = self.arrays.state
+        return {
+            **self._planner.stats(),
+            "candidates": int(state[layout.CANDIDATES]),
+            "visited": int(state[layout.VISITED]),
+            "index_bytes": self.arrays.nbytes + self._cells.nbytes,
+        }
+
+
+def _literals(condition: tree.Condition) -> Iterable[Sequence[Literal]]:
+    """The conjunctions of a filter; most are one conjunction as it stands, without a normal form."""
+    if isinstance(condition, ATOMS):
+        return [[(condition, False)]]
+    if isinstance(condition, tree.And) and all(isinstance(each, ATOMS) for each in condition.operands):
+        return [[(each, False) for each in condition.operands]]  # type: ignore[misc]  # atoms all
+    return ([(each.atom, each.negated) for each in conjunction] for conjunction in conjunctions(condition))

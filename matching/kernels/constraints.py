@@ -1,0 +1,194 @@
+"""The constraints of a conjunction, checked one by one against the message at hand.
+
+A constraint is true or not; unknown (an absent attribute, a value of another kind) is not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from silbo.compiled import inner
+from silbo.matching.kernels.handles import (
+    attributes_of,
+    conjunctions_of,
+    failure_of,
+    state_of,
+    stream_b_of,
+    stream_f_of,
+    stream_of,
+    words_b_of,
+    words_f_of,
+    words_of,
+)
+from silbo.matching.kernels.layout import (
+    A_SLOT,
+    ATTRIBUTE,
+    B_IN,
+    BEGINS,
+    BOOL,
+    C_COUNT,
+    C_FIRST,
+    CONJUNCTION,
+    ENDS,
+    EXISTS,
+    HOLDS,
+    KIND,
+    MISSING,
+    N_EQ,
+    N_GE,
+    N_GT,
+    N_IN,
+    N_LE,
+    N_LT,
+    N_NE,
+    NUMBER,
+    PASSED,
+    RESIDUE,
+    S_BEGINS,
+    S_ENDS,
+    S_EQ,
+    S_GE,
+    S_GT,
+    S_HOLDS,
+    S_IN,
+    S_LE,
+    S_LT,
+    S_NE,
+    S_NOT_BEGINS,
+    S_NOT_ENDS,
+    S_NOT_IN,
+    SCALAR,
+    STRING,
+    TESTED,
+)
+from silbo.matching.kernels.strings import fits, order, same
+
+
+@inner
+def all_hold(t, conjunction):
+    """Whether every constraint of a conjunction holds."""
+    conjunctions = conjunctions_of(t)
+    first = np.int64(conjunctions[conjunction * CONJUNCTION + C_FIRST])
+    count = conjunctions[conjunction * CONJUNCTION + C_COUNT]
+    state_of(t)[TESTED] += 1
+    stream = stream_of(t)
+    stream_f = stream_f_of(t)
+    words = words_of(t)
+    words_f = words_f_of(t)
+    attributes = attributes_of(t)
+    for at in range(first, first + count * SCALAR, SCALAR):
+        meta = words[at]
+        op = (meta >> KIND) & 0xFF
+        slot = attributes[(meta & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT]
+        if slot == 0:
+            if op != MISSING:
+                return False
+            continue
+        if op <= MISSING:
+            if op == EXISTS:
+                continue
+            return False
+        kind = (stream[slot] >> KIND) & 0xFF
+        if op < B_IN:
+            if kind != NUMBER:
+                return False
+            residue = stream[slot] >> RESIDUE
+            if op <= N_GE:
+                if not number_holds(op, stream_f[slot + 1], residue, words_f[at + 1], meta >> RESIDUE):
+                    return False
+            else:
+                span = words[at + 2]
+                start = first + (span & 0xFFFFFFFF)
+                if number_in(stream_f[slot + 1], residue, words, words_f, start, span >> 32) != (op == N_IN):
+                    return False
+        elif op == B_IN:
+            if kind != BOOL or (words[at + 1] >> stream[slot + 1]) & 1 == 0:
+                return False
+        else:
+            if kind != STRING:
+                return False
+            span = stream[slot + 2]
+            if not _string_holds(t, op, at, first, stream[slot + 1], span & 0xFFFFFFFF, span >> 32):
+                return False
+    state_of(t)[PASSED] += 1
+    return True
+
+
+@inner
+def number_holds(op, a, residue_a, b, residue_b):
+    """An exact comparison of two numbers."""
+    below = a < b or (a == b and residue_a < residue_b)
+    equal = a == b and residue_a == residue_b
+    if op == N_EQ:
+        return equal
+    if op == N_NE:
+        return not equal
+    if op == N_LT:
+        return below
+    if op == N_LE:
+        return below or equal
+    if op == N_GT:
+        return not (below or equal)
+    return not below
+
+
+@inner
+def number_in(a, residue, words, words_f, start, count):
+    """Whether a number is in a sorted list of (double, residue)."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        b, residue_b = words_f[start + 2 * middle], words[start + 2 * middle + 1]
+        if b < a or (b == a and residue_b < residue):
+            low = middle + 1
+        else:
+            high = middle
+    return low < count and words_f[start + 2 * low] == a and words[start + 2 * low + 1] == residue
+
+
+@inner
+def string_in(hashed, a, at, length, words, words_b, start, count, base):
+    """Whether a string is in a list of (hash, span) sorted by hash; a hit is verified byte by byte."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if words[start + 2 * middle] < hashed:
+            low = middle + 1
+        else:
+            high = middle
+    while low < count and words[start + 2 * low] == hashed:
+        span = words[start + 2 * low + 1]
+        if span >> 32 == length and same(a, at, words_b, base + (span & 0xFFFFFFFF), length):
+            return True
+        low += 1
+    return False
+
+
+@inner
+def _string_holds(t, op, at, first, hashed, start, length):
+    a = stream_b_of(t)
+    words = words_of(t)
+    words_b = words_b_of(t)
+    failure = failure_of(t)
+    span = words[at + 2]
+    if op == S_IN or op == S_NOT_IN:
+        list_at = first + (span & 0xFFFFFFFF)
+        return string_in(hashed, a, start, length, words, words_b, list_at, span >> 32, first * 8) == (op == S_IN)
+    other, length_other = first * 8 + (span & 0xFFFFFFFF), span >> 32
+    if op == S_EQ or op == S_NE:
+        equal = hashed == words[at + 1] and length == length_other and same(a, start, words_b, other, length)
+        return equal == (op == S_EQ)
+    if op <= S_GE:
+        ordered = order(a, start, length, words_b, other, length_other)
+        if op == S_LT:
+            return ordered < 0
+        if op == S_LE:
+            return ordered <= 0
+        if op == S_GT:
+            return ordered > 0
+        return ordered >= 0
+    if op == S_BEGINS or op == S_NOT_BEGINS:
+        return fits(BEGINS, a, start, length, words_b, other, length_other, failure) == (op == S_BEGINS)
+    if op == S_ENDS or op == S_NOT_ENDS:
+        return fits(ENDS, a, start, length, words_b, other, length_other, failure) == (op == S_ENDS)
+    return fits(HOLDS, a, start, length, words_b, other, length_other, failure) == (op == S_HOLDS)

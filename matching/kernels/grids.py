@@ -1,0 +1,271 @@
+"""Grids over context rows: where subscribers are, by the two variables that a family of functions reads.
+
+A grid holds one entry for each row that has subscriptions of the family, and is repaired lazily: a context
+change puts the row into a queue, and the next match moves it. It only chooses candidates, so every bound is
+widened by more than arithmetic can lose (`SLACK`), and a position that is no ordinary place on the globe is
+looked at from everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from silbo.compiled import inner
+from silbo.matching.kernels.handles import (
+    cells_f_of,
+    cells_of,
+    contexts_of,
+    families_f_of,
+    families_of,
+    lists_of,
+    moved_of,
+    near_of,
+    places_of,
+    postings_f_of,
+    postings_of,
+    pubs_of,
+    queue_of,
+    state_of,
+    stream_f_of,
+    stream_of,
+)
+from silbo.matching.kernels.layout import (
+    CELL,
+    CELL_WORDS,
+    COLUMNS,
+    DONE,
+    EARTH,
+    EVERYWHERE,
+    F_ACTIVE,
+    F_CELL,
+    F_GEO,
+    F_PUB_X,
+    F_PUB_Y,
+    F_REACH,
+    F_SCALE,
+    F_THIS_X,
+    F_THIS_Y,
+    FAMILIES,
+    FAMILY,
+    GRID,
+    KIND,
+    L_COUNT,
+    L_KEY,
+    L_START,
+    LIST,
+    MOVED,
+    NUMBER,
+    P_HIGH,
+    P_LOW,
+    P_PROGRAM,
+    P_WHO,
+    PLACE,
+    POSTING,
+    W_LIST,
+    W_OWN,
+    W_PLACE,
+    WIDTH,
+)
+from silbo.matching.kernels.lists import file, find, key_of, room_for, unfile
+
+FAR = 1 << 40  # cells from the origin: what lies further shares the last one
+SLACK = 1e-9  # of the numbers involved: 256 roundings lose a ten-thousandth of it
+TINY = 1e-150  # squares of less are 0
+
+
+@inner
+def cell_at(position, size):
+    """The number of the cell in which a coordinate lies."""
+    cell = position / size
+    if cell >= FAR:
+        return FAR
+    if cell <= -FAR:
+        return -FAR
+    return int(math.floor(cell))
+
+
+@inner
+def is_on_globe(lon, lat):
+    """Whether degrees are in the ranges in which nearness is what it seems."""
+    return -180.0 <= lon <= 180.0 and -90.0 <= lat <= 90.0
+
+
+@inner
+def key_at(t, family, x, y):
+    """The key of the cell in which a position lies."""
+    families = families_of(t)
+    families_f = families_f_of(t)
+    at = family * FAMILY
+    if families[at + F_GEO] != 0 and not is_on_globe(x, y):
+        return key_of(EVERYWHERE, family, np.int64(0))
+    size = families_f[at + F_CELL]
+    column = cell_at(x, size)
+    line = cell_at(y, size) if families[at + F_THIS_Y] >= 0 else 0
+    return key_of(GRID + 64 * family, column, line)
+
+
+@inner
+def place(t, row, family):
+    """Bring a row to the cell where its context is now, or out of the grid if it has no position."""
+    state = state_of(t)
+    postings = postings_of(t)
+    postings_f = postings_f_of(t)
+    lists = lists_of(t)
+    families = families_of(t)
+    places = places_of(t)
+    cells = cells_of(t)
+    cells_f = cells_f_of(t)
+    at = family * FAMILY
+    here = (row * state[WIDTH] + family) * PLACE
+    cell_x = (row * state[COLUMNS] + families[at + F_THIS_X]) * CELL_WORDS
+    x, y = cells_f[cell_x], 0.0
+    has_position = places[here + W_OWN] >= 0 and (cells[cell_x + 1] >> KIND) & 0xFF == NUMBER
+    if families[at + F_THIS_Y] >= 0:
+        cell_y = (row * state[COLUMNS] + families[at + F_THIS_Y]) * CELL_WORDS
+        y = cells_f[cell_y]
+        has_position = has_position and (cells[cell_y + 1] >> KIND) & 0xFF == NUMBER
+    old = np.int64(places[here + W_LIST])
+    if not has_position:
+        if old >= 0:
+            unfile(t, old, places[here + W_PLACE])
+            places[here + W_LIST] = -1
+        return DONE
+    key = key_at(t, family, x, y)
+    if old < 0 or lists[old * LIST + L_KEY] != key:
+        room = room_for(t, key)
+        if room != DONE:
+            return room
+        if old >= 0:
+            unfile(t, old, places[here + W_PLACE])
+        old = file(t, key)
+        places[here + W_LIST] = old
+        places[here + W_PLACE] = lists[old * LIST + L_COUNT] - 1
+    posting = (lists[old * LIST + L_START] + places[here + W_PLACE]) * POSTING
+    postings_f[posting + P_LOW] = x
+    postings_f[posting + P_HIGH] = y
+    postings[posting + P_WHO] = (row << 32) | places[here + W_OWN]
+    postings[posting + P_PROGRAM] = CELL | family
+    return DONE
+
+
+@inner
+def repair(t):
+    """Move the rows whose context changed since the last time, in every grid that they are in."""
+    state = state_of(t)
+    families = families_of(t)
+    places = places_of(t)
+    contexts = contexts_of(t)
+    moved = moved_of(t)
+    queue = queue_of(t)
+    while contexts[MOVED] > 0:
+        row = np.int64(queue[contexts[MOVED] - 1])
+        for family in range(state[FAMILIES]):
+            if families[family * FAMILY + F_ACTIVE] and places[(row * state[WIDTH] + family) * PLACE + W_OWN] >= 0:
+                room = place(t, row, family)
+                if room != DONE:
+                    return room
+        moved[row] = 0
+        contexts[MOVED] -= 1
+    return DONE
+
+
+@inner
+def rows_near(t, family):
+    """Collect in `near` the own lists of the rows that may lie in reach of the publisher; how many, -1 if all may."""
+    stream = stream_of(t)
+    stream_f = stream_f_of(t)
+    pubs = pubs_of(t)
+    families = families_of(t)
+    families_f = families_f_of(t)
+    at = family * FAMILY
+    slot_x = pubs[families[at + F_PUB_X]]
+    has_y = families[at + F_PUB_Y] >= 0
+    slot_y = pubs[families[at + F_PUB_Y]] if has_y else 0
+    if slot_x == 0 or (stream[slot_x] >> KIND) & 0xFF != NUMBER:
+        return 0
+    if has_y and (slot_y == 0 or (stream[slot_y] >> KIND) & 0xFF != NUMBER):
+        return 0
+    x = stream_f[slot_x + 1]
+    y = stream_f[slot_y + 1] if has_y else 0.0
+    reach = families_f[at + F_REACH]
+    if families[at + F_GEO] != 0:
+        return _near_on_globe(t, family, x, y, reach)
+    wide_x = reach + SLACK * (reach + abs(x) + families_f[at + F_SCALE]) + TINY
+    wide_y = reach + SLACK * (reach + abs(y) + families_f[at + F_SCALE]) + TINY
+    if not (math.isfinite(wide_x) and math.isfinite(wide_y)):
+        return -1
+    size = families_f[at + F_CELL]
+    line, last_line = (cell_at(y - wide_y, size), cell_at(y + wide_y, size)) if has_y else (np.int64(0), np.int64(0))
+    return _collect(t, family, x, wide_x, line, last_line, y, wide_y, np.int64(0), size)
+
+
+@inner
+def _near_on_globe(t, family, lon, lat, reach):
+    """Reach is in metres; meridians run together towards the poles and wrap round the back of the globe."""
+    postings = postings_of(t)
+    lists = lists_of(t)
+    families_f = families_f_of(t)
+    near = near_of(t)
+    if not is_on_globe(lon, lat):
+        return -1
+    size = families_f[family * FAMILY + F_CELL]
+    angle = reach / EARTH * (1 + SLACK) + SLACK
+    wide_lat = math.degrees(angle) * (1 + SLACK)
+    room = math.cos(math.radians(lat))
+    wide_lon = 360.0
+    if abs(lat) + wide_lat < 90.0 and math.sin(angle) < room:
+        wide_lon = math.degrees(math.asin(math.sin(angle) / room)) * (1 + 1e-6) + SLACK
+    if not wide_lat < 180.0:
+        return -1
+    line, last_line = cell_at(lat - wide_lat, size), cell_at(lat + wide_lat, size)
+    if 3.0 * (2 * wide_lon / size + 1) * (last_line - line + 1) > near.size:
+        return -1
+    count = np.int64(0)
+    everywhere = find(t, key_of(EVERYWHERE, family, np.int64(0)))
+    if everywhere >= 0:
+        if lists[everywhere * LIST + L_COUNT] > near.size:
+            return -1
+        for i in range(lists[everywhere * LIST + L_COUNT]):
+            posting = (lists[everywhere * LIST + L_START] + i) * POSTING
+            if postings[posting + P_PROGRAM] == CELL | family:
+                near[count] = postings[posting + P_WHO] & 0xFFFFFFFF
+                count += 1
+    if wide_lon >= 180.0:
+        return _collect(t, family, 0.0, 180.0, line, last_line, lat, wide_lat, count, size)
+    for turn in range(-1, 2):
+        west, east = max(lon + turn * 360.0 - wide_lon, -180.0), min(lon + turn * 360.0 + wide_lon, 180.0)
+        if west <= east and count >= 0:
+            count = _collect(
+                t, family, (west + east) / 2, (east - west) / 2 + SLACK, line, last_line, lat, wide_lat, count, size
+            )
+    return count
+
+
+@inner
+def _collect(t, family, x, wide_x, line, last_line, y, wide_y, count, size):
+    """The rows of the cells that the box touches, if they lie in the box themselves; -1 if there are too many."""
+    postings = postings_of(t)
+    postings_f = postings_f_of(t)
+    lists = lists_of(t)
+    near = near_of(t)
+    column, last_column = cell_at(x - wide_x, size), cell_at(x + wide_x, size)
+    if (last_column - column + 1) * (last_line - line + 1) > near.size:
+        return -1
+    for i in range(column, last_column + 1):
+        for j in range(line, last_line + 1):
+            found = find(t, key_of(GRID + 64 * family, i, j))
+            if found < 0:
+                continue
+            start = lists[found * LIST + L_START] * POSTING
+            for at in range(start, start + lists[found * LIST + L_COUNT] * POSTING, POSTING):
+                # a key is a hash: what another cell, or something that is no cell, filed here is passed over
+                if postings[at + P_PROGRAM] != CELL | family:
+                    continue
+                if abs(postings_f[at + P_LOW] - x) <= wide_x and abs(postings_f[at + P_HIGH] - y) <= wide_y:
+                    if count == near.size:
+                        return -1
+                    near[count] = postings[at + P_WHO] & 0xFFFFFFFF
+                    count += 1
+    return count

@@ -1,0 +1,85 @@
+"""How kernels reach the arrays: each function takes one handle and opens what it needs.
+
+Passing an array costs as much as seven numbers, at every call; a handle is one array, of addresses and
+sizes, and opening one of its arrays is two loads. In the checked mode the handle is a tuple of the arrays
+themselves, so that every access is seen by the bounds check. `matching.arrays` owns the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import carray, types  # type: ignore[attr-defined]
+from numba.extending import intrinsic
+
+from silbo.compiled import CHECKED, inner
+
+WORDS, DOUBLES, BYTES, FIELDS = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.uint8), np.dtype(np.int32)
+
+# every array that a kernel may open, in the order of the handle; `_f` and `_b` are other views of one memory
+ARRAYS: dict[str, np.dtype[Any]] = {
+    "state": WORDS,
+    "stream": WORDS, "stream_f": DOUBLES, "stream_b": BYTES,
+    "words": WORDS, "words_f": DOUBLES, "words_b": BYTES,
+    "postings": WORDS, "postings_f": DOUBLES,
+    "keys": WORDS, "lists": WORDS, "conjunctions": FIELDS, "subscriptions": FIELDS, "stamps": WORDS,
+    "attributes": FIELDS, "pubs": FIELDS, "programs": FIELDS,
+    "families": WORDS, "families_f": DOUBLES, "places": FIELDS,
+    "contexts": WORDS, "cells": WORDS, "cells_f": DOUBLES, "heap": WORDS, "heap_f": DOUBLES, "heap_b": BYTES,
+    "moved": BYTES, "stale": BYTES, "queue": FIELDS,
+    "slices": WORDS, "slices_f": DOUBLES, "near": FIELDS, "stack": WORDS, "stack_f": DOUBLES, "failure": FIELDS,
+    "out": FIELDS, "ends": WORDS,
+}  # fmt: skip
+
+
+@intrinsic
+def _pointer(_typing_context, _address):
+    """An address as a pointer, for `carray`."""
+
+    def code(context, builder, _signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), code
+
+
+def _opener(number: int, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    if CHECKED:
+
+        def opened(t):
+            return t[number]
+    else:
+        address, size = 2 * number, 2 * number + 1
+
+        def opened(t):
+            return carray(_pointer(t[address]), (t[size],), dtype)
+
+    return inner(opened)
+
+
+OPENERS = {name: _opener(number, dtype) for number, (name, dtype) in enumerate(ARRAYS.items())}
+
+state_of = OPENERS["state"]
+stream_of, stream_f_of, stream_b_of = OPENERS["stream"], OPENERS["stream_f"], OPENERS["stream_b"]
+words_of, words_f_of, words_b_of = OPENERS["words"], OPENERS["words_f"], OPENERS["words_b"]
+postings_of, postings_f_of = OPENERS["postings"], OPENERS["postings_f"]
+keys_of, lists_of = OPENERS["keys"], OPENERS["lists"]
+conjunctions_of, subscriptions_of, stamps_of = OPENERS["conjunctions"], OPENERS["subscriptions"], OPENERS["stamps"]
+attributes_of, pubs_of, programs_of = OPENERS["attributes"], OPENERS["pubs"], OPENERS["programs"]
+families_of, families_f_of, places_of = OPENERS["families"], OPENERS["families_f"], OPENERS["places"]
+contexts_of, cells_of, cells_f_of = OPENERS["contexts"], OPENERS["cells"], OPENERS["cells_f"]
+heap_of, heap_f_of, heap_b_of = OPENERS["heap"], OPENERS["heap_f"], OPENERS["heap_b"]
+moved_of, stale_of, queue_of = OPENERS["moved"], OPENERS["stale"], OPENERS["queue"]
+slices_of, slices_f_of, near_of = OPENERS["slices"], OPENERS["slices_f"], OPENERS["near"]
+stack_of, stack_f_of, failure_of = OPENERS["stack"], OPENERS["stack_f"], OPENERS["failure"]
+out_of, ends_of = OPENERS["out"], OPENERS["ends"]
+
+
+def handle_type() -> Any:
+    """What numba calls a handle."""
+    arrays = [types.Array(_NUMBA[dtype], 1, "C") for dtype in ARRAYS.values()]
+    return types.Tuple(arrays) if CHECKED else types.Array(types.int64, 1, "C")
+
+
+_NUMBA = {WORDS: types.int64, DOUBLES: types.float64, BYTES: types.uint8, FIELDS: types.int32}

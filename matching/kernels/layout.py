@@ -1,0 +1,128 @@
+"""What stands where in the arrays that kernels share: fields, strides and codes, all plain integers.
+
+Everything is stored in 8-byte words (floats are seen through a second view of the same memory, bytes of
+strings through a third) or in records of 4-byte fields. A **scalar** is three words: `meta`, a payload
+(a double's bits, or a string's hash) and the span of a string's bytes (offset, length). The meta word
+is that of `silbo.context.scalars`: an id in bits 0-31, a kind (or an operator) in 32-39, flags, the residue.
+"""
+
+from __future__ import annotations
+
+from silbo.context.cells import CELL_WORDS, MOVED, TRACKED
+from silbo.context.scalars import ABSENT, BOOL, FLAGS, INT, KIND, NUMBER, RESIDUE, SET, SHAPE, STRING
+from silbo.language.evaluation import EARTH_RADIUS as EARTH
+
+TRUTH = 6  # a kind of value that stands only on a program's stack
+
+# truths; `MAYBE` is what a kernel cannot tell: Python decides there
+FALSE, TRUE, UNKNOWN, MAYBE = 0, 1, 2, 3
+
+# state: one word each
+EVENTS = 0  # publications matched so far
+OUT = 1  # hits in `out`
+CONJUNCTIONS = 2  # slots of `conjunctions` in use, free ones included
+FREE_CONJUNCTION = 3  # the first of the chain of free ones, or -1
+LISTS = 4
+FREE_LIST = 5
+KEYS = 6  # keys in the hash table
+POSTINGS = 7  # used up to here
+POSTINGS_LIVE = 8  # of them in lists
+WORDS = 9  # used up to here
+WORDS_DEAD = 10  # of them in blocks that nobody owns
+CANDIDATES = 11  # postings that passed signature and interval, ever
+VISITED = 12  # postings looked at, ever
+TESTED, PASSED = 13, 14  # candidates whose constraints were checked, and those that passed
+LAST_ROW, LAST_PROGRAM, LAST_TRUTH = 15, 16, 17  # the last truth of a program
+FAMILIES = 18
+LIVE = 19  # conjunctions that are in
+HALTED = 20  # where `run` stopped, if it did before the end of the stream
+NEEDED = 21  # how much of what is missing
+DRAWN = 22  # the state of the survey's random numbers
+PUBLICATIONS = 23  # of the run, so far
+WIDTH = 24  # families that a row has places for
+COLUMNS = 25  # columns of the context cells
+STATE = 32
+
+# what a kernel answers: done, or which array must grow before it is called again
+DONE, GROW_POSTINGS, GROW_KEYS, GROW_LISTS, GROW_WORDS, GROW_CONJUNCTIONS, GROW_OUT, PAUSED = 0, 1, 2, 3, 4, 5, 6, 7
+
+# a posting, in words: the signature of the attributes it needs, the interval that its access attribute's
+# number must lie in, conjunction and context row, program + 1 (0: no function). In a grid's cell: a row's position.
+POSTING = 5
+P_SIGNATURE, P_LOW, P_HIGH, P_WHO, P_PROGRAM = 0, 1, 2, 3, 4
+CELL = 1 << 40  # flag in P_PROGRAM: of a grid's cell; below it stands the family
+
+# a list of postings, in words
+LIST = 6
+L_START, L_COUNT, L_CAPACITY, L_KEY, L_SEEN = 0, 1, 2, 3, 4
+
+# a conjunction, in 4-byte fields
+CONJUNCTION = 8
+C_FIRST, C_COUNT, C_SIZE, C_SUBSCRIPTION, C_LIST, C_PLACE, C_NEXT, C_ACCESS = 0, 1, 2, 3, 4, 5, 6, 7
+
+# a subscription, in 4-byte fields
+SUBSCRIPTION = 4
+S_HEAD, S_ROW, S_PROGRAM, S_COUNT = 0, 1, 2, 3
+
+# an attribute, in 4-byte fields: where the message at hand has it, how many postings each way of access has
+ATTRIBUTE = 16
+A_SLOT, A_ANY, A_NUMBER, A_STRING, A_EQUAL, A_PREFIX, A_SUFFIX, A_GRAM = 0, 1, 2, 3, 4, 5, 6, 7
+A_PREFIXES, A_SUFFIXES, A_GRAMS, A_SEEN, A_NAMED = 8, 9, 10, 11, 12  # lengths in use as bits; how often met, and named
+
+# ways of access, as part of a key; the first eight are an attribute's
+ALWAYS, ROW, GRID, EVERYWHERE = 16, 17, 18, 19
+
+# a program, in 4-byte fields
+PROGRAM = 8
+R_FIRST, R_SIZE, R_FAMILY, R_EARLY, R_TRIED, R_HELD, R_WORDS = 0, 1, 2, 3, 4, 5, 6  # R_WORDS: of the whole block
+
+# a family of functions that share a grid, in words
+FAMILY = 16
+F_ACTIVE, F_GEO, F_PUB_X, F_THIS_X, F_PUB_Y, F_THIS_Y = 0, 1, 2, 3, 4, 5
+F_CELL, F_REACH, F_SCALE = 6, 7, 8  # doubles
+F_MEMBERS, F_SAMPLED, F_BY_CONTENT, F_BY_CONTEXT = 9, 10, 11, 12
+
+# a context row's place in a family's grid, in 4-byte fields: the cell's list and the
+# place in it, the row's own list and how many conjunctions of the family it has
+PLACE = 4
+W_LIST, W_PLACE, W_OWN, W_COUNT = 0, 1, 2, 3
+
+# a constraint is a scalar whose kind is an operator
+EXISTS, MISSING = 1, 2
+N_EQ, N_NE, N_LT, N_LE, N_GT, N_GE, N_IN, N_NOT_IN = 8, 9, 10, 11, 12, 13, 14, 15
+B_IN = 16  # payload: bit 0 admits false, bit 1 admits true
+S_EQ, S_NE, S_LT, S_LE, S_GT, S_GE, S_IN, S_NOT_IN = 24, 25, 26, 27, 28, 29, 30, 31
+S_BEGINS, S_ENDS, S_HOLDS, S_NOT_BEGINS, S_NOT_ENDS, S_NOT_HOLDS = 32, 33, 34, 35, 36, 37
+
+LONGEST_KEY = 32  # bytes of a prefix or suffix that are hashed
+GRAM = 3  # bytes of a part that are hashed
+
+# a program's instructions, three words each: code in bits 0-7, kind in 8-15, residue in 16-31, argument in 32-63;
+# a payload; a span or a second argument
+CONSTANT, PUB, MSG, THIS = 1, 2, 3, 4
+NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE, ABS, MIN, MAX, SQRT, DISTANCE, GEO_DISTANCE = (
+    10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+)  # fmt: skip
+COMPARE, PATTERN, IN_LIST, IN_SET, PRESENT, IS_TRUE, SPATIAL, POINT, LITERAL = 30, 31, 32, 33, 34, 35, 36, 37, 38
+NOT, AND, OR, REQUIRE = 40, 41, 42, 43
+WITHIN_SPAN, SHIFTED, WITHIN_DISTANCE = 50, 51, 52  # whole clauses of boxes, at the top of a function
+EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
+BEGINS, ENDS, HOLDS = 0, 1, 2
+
+# a value on the stack, in words: kind, payload, residue, which buffer holds the bytes, offset, length;
+# a shape's bounds stand in words 4 to 7
+VALUE = 8
+V_KIND, V_PAYLOAD, V_RESIDUE, V_BUFFER, V_OFFSET, V_LENGTH = 0, 1, 2, 3, 4, 5
+STREAM_BYTES, WORD_BYTES, HEAP_BYTES = 0, 1, 2
+DEPTH = 512  # values: no permitted function needs more
+
+# events in a stream: two words of head, then scalars, then bytes
+PUBLISH, SET_CONTEXT = 1, 2
+HEAD = 2
+SCALAR = 3
+
+# of the contexts' layout, seen from here
+__all__ = [
+    "ABSENT", "BOOL", "CELL_WORDS", "EARTH", "FLAGS", "INT", "KIND",
+    "MOVED", "NUMBER", "RESIDUE", "SET", "SHAPE", "STRING", "TRACKED",
+]  # fmt: skip

@@ -1,0 +1,206 @@
+"""Lists of postings by key: an open-addressing table from keys to lists, and the slices that hold them.
+
+Conjunctions are filed here under their access predicate, or under their subscriber's row; rows of contexts
+are filed under their grid's cell. A key is a hash: two things that share one share a list, and the check of
+what was found sets them apart. A list that is full moves to a slice of twice the size at the end of the
+postings; what it leaves is reclaimed by compaction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from silbo.compiled import inner
+from silbo.matching.kernels.handles import (
+    conjunctions_of,
+    keys_of,
+    lists_of,
+    places_of,
+    postings_of,
+    state_of,
+)
+from silbo.matching.kernels.layout import (
+    C_PLACE,
+    CELL,
+    CONJUNCTION,
+    DONE,
+    FREE_LIST,
+    GROW_KEYS,
+    GROW_LISTS,
+    GROW_POSTINGS,
+    KEYS,
+    L_CAPACITY,
+    L_COUNT,
+    L_KEY,
+    L_SEEN,
+    L_START,
+    LIST,
+    LISTS,
+    NEEDED,
+    P_PROGRAM,
+    P_WHO,
+    PLACE,
+    POSTING,
+    POSTINGS,
+    POSTINGS_LIVE,
+    W_PLACE,
+    WIDTH,
+)
+
+
+@inner
+def key_of(way, what, detail):
+    """A key of a way of access and two words; never 0, which marks an empty place."""
+    mixed = np.int64(way) * 0x2545F4914F6CDD1D + what * 0x1D8E4E27C47D124F
+    mixed ^= (mixed >> 31) & 0x1FFFFFFFF
+    mixed = mixed * 0x369DEA0F31A53F85 + detail
+    mixed ^= (mixed >> 29) & 0x7FFFFFFFF
+    mixed *= 0x2127599BF4325C37
+    mixed ^= (mixed >> 32) & 0xFFFFFFFF
+    return mixed if mixed != 0 else 1
+
+
+@inner
+def find(t, key):
+    """The list under a key, or -1."""
+    keys = keys_of(t)
+    mask = keys.size // 2 - 1
+    at = key & mask
+    while keys[2 * at] != 0:
+        if keys[2 * at] == key:
+            return keys[2 * at + 1]
+        at = (at + 1) & mask
+    return -1
+
+
+@inner
+def room_for(t, key):
+    """DONE if one more posting under the key has room; else what must grow first."""
+    state = state_of(t)
+    postings = postings_of(t)
+    keys = keys_of(t)
+    lists = lists_of(t)
+    if 2 * (state[KEYS] + 1) > keys.size // 2:
+        return GROW_KEYS
+    found = find(t, key)
+    if found < 0:
+        if state[FREE_LIST] < 0 and (state[LISTS] + 1) * LIST > lists.size:
+            return GROW_LISTS
+        state[NEEDED] = 1
+    elif lists[found * LIST + L_COUNT] == lists[found * LIST + L_CAPACITY]:
+        state[NEEDED] = 2 * lists[found * LIST + L_CAPACITY]
+    else:
+        state[NEEDED] = 0
+    if (state[POSTINGS] + state[NEEDED]) * POSTING > postings.size:
+        return GROW_POSTINGS
+    return DONE
+
+
+@inner
+def file(t, key):
+    """A place for one more posting under a key: the list; the place is its last. There must be room."""
+    state = state_of(t)
+    postings = postings_of(t)
+    lists = lists_of(t)
+    found = find(t, key)
+    if found < 0:
+        found = _new_list(t, key)
+    at = found * LIST
+    if lists[at + L_COUNT] == lists[at + L_CAPACITY]:
+        capacity = max(1, 2 * lists[at + L_CAPACITY])
+        start = state[POSTINGS]
+        old = lists[at + L_START] * POSTING
+        for i in range(lists[at + L_COUNT] * POSTING):
+            postings[start * POSTING + i] = postings[old + i]
+        lists[at + L_START] = start
+        lists[at + L_CAPACITY] = capacity
+        state[POSTINGS] += capacity
+    lists[at + L_COUNT] += 1
+    state[POSTINGS_LIVE] += 1
+    return found
+
+
+@inner
+def _new_list(t, key):
+    state = state_of(t)
+    lists = lists_of(t)
+    made = state[FREE_LIST]
+    if made >= 0:
+        state[FREE_LIST] = lists[made * LIST + L_START]
+    else:
+        made = state[LISTS]
+        state[LISTS] += 1
+    at = made * LIST
+    lists[at + L_START] = 0
+    lists[at + L_COUNT] = 0
+    lists[at + L_CAPACITY] = 0
+    lists[at + L_KEY] = key
+    lists[at + L_SEEN] = -1
+    enter(t, key, made)
+    state[KEYS] += 1
+    return made
+
+
+@inner
+def enter(t, key, made):
+    """Put a key that is not there into the table."""
+    keys = keys_of(t)
+    mask = keys.size // 2 - 1
+    at = key & mask
+    while keys[2 * at] != 0:
+        at = (at + 1) & mask
+    keys[2 * at] = key
+    keys[2 * at + 1] = made
+
+
+@inner
+def unfile(t, found, place):
+    """Take a posting out: the last of its list takes its place, and whoever owns that one is told."""
+    state = state_of(t)
+    postings = postings_of(t)
+    lists = lists_of(t)
+    conjunctions = conjunctions_of(t)
+    places = places_of(t)
+    at = found * LIST
+    lists[at + L_COUNT] -= 1
+    state[POSTINGS_LIVE] -= 1
+    last = lists[at + L_COUNT]
+    start = lists[at + L_START]
+    if place != last:
+        here, there = (start + place) * POSTING, (start + last) * POSTING
+        for i in range(POSTING):
+            postings[here + i] = postings[there + i]
+        program = postings[here + P_PROGRAM]
+        who = postings[here + P_WHO]
+        if program & CELL:
+            row = who >> 32
+            places[(row * state[WIDTH] + (program & 0xFFFFFFFF)) * PLACE + W_PLACE] = place
+        else:
+            conjunctions[(who & 0xFFFFFFFF) * CONJUNCTION + C_PLACE] = place
+    if last == 0:
+        _leave(t, lists[at + L_KEY])
+        state[KEYS] -= 1
+        lists[at + L_CAPACITY] = 0
+        lists[at + L_START] = state[FREE_LIST]
+        state[FREE_LIST] = found
+
+
+@inner
+def _leave(t, key):
+    """Take a key out; those behind it move up, so that no search ends too early."""
+    keys = keys_of(t)
+    mask = keys.size // 2 - 1
+    at = key & mask
+    while keys[2 * at] != key:
+        at = (at + 1) & mask
+    hole = at
+    at = (at + 1) & mask
+    while keys[2 * at] != 0:
+        home = keys[2 * at] & mask
+        if ((at - home) & mask) >= ((at - hole) & mask):
+            keys[2 * hole] = keys[2 * at]
+            keys[2 * hole + 1] = keys[2 * at + 1]
+            hole = at
+        at = (at + 1) & mask
+    keys[2 * hole] = 0
+    keys[2 * hole + 1] = 0

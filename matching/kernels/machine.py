@@ -1,0 +1,505 @@
+"""The machine that evaluates context functions: a stack of typed values, SQL's truths and one more.
+
+A program evaluates its function as written, on exact numbers and on doubles in the written order. `MAYBE`
+stands for what only Python can tell (geometries whose bounds meet): it spreads through `and`, `or` and `not`
+like a truth that is not yet known. What is required at the top and not true ends the program at once. Boxes
+are so common that their clauses are instructions of their own, with the same arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from silbo.compiled import inner
+from silbo.matching.kernels.constraints import number_in, string_in
+from silbo.matching.kernels.handles import (
+    attributes_of,
+    cells_f_of,
+    cells_of,
+    failure_of,
+    heap_b_of,
+    heap_f_of,
+    heap_of,
+    pubs_of,
+    stack_f_of,
+    stack_of,
+    stream_b_of,
+    stream_f_of,
+    stream_of,
+    words_b_of,
+    words_f_of,
+    words_of,
+)
+from silbo.matching.kernels.layout import (
+    A_SLOT,
+    ABS,
+    ADD,
+    AND,
+    ATTRIBUTE,
+    BOOL,
+    CELL_WORDS,
+    COMPARE,
+    CONSTANT,
+    DIVIDE,
+    EARTH,
+    EQ,
+    FALSE,
+    GEO_DISTANCE,
+    GT,
+    HEAP_BYTES,
+    IN_LIST,
+    IN_SET,
+    IS_TRUE,
+    KIND,
+    LE,
+    LITERAL,
+    LT,
+    MAX,
+    MAYBE,
+    MIN,
+    MULTIPLY,
+    NE,
+    NEGATIVE,
+    NOT,
+    NUMBER,
+    OR,
+    PATTERN,
+    POINT,
+    PRESENT,
+    PUB,
+    REQUIRE,
+    RESIDUE,
+    SCALAR,
+    SET,
+    SHAPE,
+    SHIFTED,
+    SPATIAL,
+    SQRT,
+    STREAM_BYTES,
+    STRING,
+    SUBTRACT,
+    THIS,
+    TRUE,
+    TRUTH,
+    UNKNOWN,
+    V_BUFFER,
+    V_KIND,
+    V_LENGTH,
+    V_OFFSET,
+    V_PAYLOAD,
+    V_RESIDUE,
+    VALUE,
+    WITHIN_SPAN,
+    WORD_BYTES,
+)
+from silbo.matching.kernels.strings import fits, order
+
+
+@inner
+def truth(t, first, size, row_at):
+    """TRUE, FALSE (or unknown) or MAYBE of the program at word `first` for the context at cell word `row_at`."""
+    words = words_of(t)
+    words_f = words_f_of(t)
+    stack = stack_of(t)
+    maybe = False
+    top = -VALUE  # the value on top of the stack
+    for at in range(first, first + size, SCALAR):
+        head = words[at]
+        code = head & 0xFF
+        argument = head >> 32
+        if code >= WITHIN_SPAN:
+            if not _clause_holds(t, code, argument, words_f[at + 1], words[at + 2], row_at):
+                return FALSE
+        elif code == REQUIRE:
+            result = stack[top + V_PAYLOAD]
+            top -= VALUE
+            if result == MAYBE:
+                maybe = True
+            elif result != TRUE:
+                return FALSE
+        elif code <= THIS:
+            top += VALUE
+            _push(t, code, head, argument, at, first, top, row_at)
+        elif code <= GEO_DISTANCE:
+            top = _calculate(t, code, argument, top)
+        elif code == NOT:
+            result = stack[top + V_PAYLOAD]
+            if result <= TRUE:
+                stack[top + V_PAYLOAD] = TRUE - result
+        elif code == AND or code == OR:
+            top -= (argument - 1) * VALUE
+            stack[top + V_PAYLOAD] = _chain(t, argument, TRUE if code == OR else FALSE, top)
+        elif code == COMPARE:
+            top -= VALUE
+            _set_truth(t, top, _compared(t, argument, top))
+        elif code == IN_LIST:
+            _set_truth(t, top, _in_list(t, head, at, first, top))
+        elif code == IN_SET:
+            top -= VALUE
+            _set_truth(t, top, _in_set(t, top))
+        elif code == PRESENT:
+            _set_truth(t, top, TRUE if stack[top + V_KIND] != 0 else FALSE)
+        elif code == IS_TRUE:
+            _set_truth(t, top, stack[top + V_PAYLOAD] if stack[top + V_KIND] == BOOL else UNKNOWN)
+        elif code == PATTERN:
+            top -= VALUE
+            _set_truth(t, top, _pattern(t, argument, top))
+        elif code == LITERAL:
+            top += VALUE
+            _set_truth(t, top, argument)
+        elif code == POINT:
+            top -= VALUE
+            _point(t, top)
+        elif code == SPATIAL:
+            top -= VALUE
+            _set_truth(t, top, _spatial(t, top))
+    return MAYBE if maybe else TRUE
+
+
+@inner
+def _clause_holds(t, code, argument, constant, packed, row_at):
+    """One clause of a box: `abs(pub.a - this.b) <= c`, `pub.a <= this.b + c`, `distance(…) <= c`."""
+    stream = stream_of(t)
+    stream_f = stream_f_of(t)
+    pubs = pubs_of(t)
+    cells = cells_of(t)
+    cells_f = cells_f_of(t)
+    slot = pubs[argument & 0xFFFF]
+    cell = row_at + (packed & 0xFFFF) * CELL_WORDS
+    if slot == 0 or (stream[slot] >> KIND) & 0xFF != NUMBER or (cells[cell + 1] >> KIND) & 0xFF != NUMBER:
+        return False
+    a, b = stream_f[slot + 1], cells_f[cell]
+    comparison = (packed >> 48) & 0xF
+    if code == WITHIN_SPAN:
+        return _is_within(abs(a - b), constant, comparison)
+    if code == SHIFTED:
+        bound = b + constant
+        if not math.isfinite(bound):
+            return False
+        residue = stream[slot] >> RESIDUE
+        if a == bound:
+            return _is_of(comparison, residue)
+        return (a < bound) == (comparison == LT or comparison == LE)
+    slot = pubs[(argument >> 16) & 0xFFFF]
+    cell = row_at + ((packed >> 16) & 0xFFFF) * CELL_WORDS
+    if slot == 0 or (stream[slot] >> KIND) & 0xFF != NUMBER or (cells[cell + 1] >> KIND) & 0xFF != NUMBER:
+        return False
+    dx, dy = a - b, stream_f[slot + 1] - cells_f[cell]
+    return _is_within(math.sqrt(dx * dx + dy * dy), constant, comparison)
+
+
+@inner
+def _is_within(distance, constant, comparison):
+    """A distance, if it is a finite number, against a constant: `<=` or `<`."""
+    return math.isfinite(distance) and (distance < constant or (distance == constant and comparison == LE))
+
+
+@inner
+def _is_of(comparison, order_of_both):
+    """Whether a comparison is true of two values in this order: negative, zero or positive."""
+    if comparison == EQ:
+        return order_of_both == 0
+    if comparison == NE:
+        return order_of_both != 0
+    if comparison == LT:
+        return order_of_both < 0
+    if comparison == LE:
+        return order_of_both <= 0
+    if comparison == GT:
+        return order_of_both > 0
+    return order_of_both >= 0
+
+
+@inner
+def _set_truth(t, top, result):
+    stack = stack_of(t)
+    stack[top + V_KIND] = TRUTH
+    stack[top + V_PAYLOAD] = result
+
+
+@inner
+def _chain(t, count, decisive, top):
+    """`and` or `or` of the truths from `top` on: the decisive one, else maybe, else unknown, else the other."""
+    stack = stack_of(t)
+    found = TRUE - decisive
+    for i in range(count):
+        each = stack[top + i * VALUE + V_PAYLOAD]
+        if each == decisive:
+            return decisive
+        found = max(found, each) if each >= UNKNOWN else found
+    return found
+
+
+@inner
+def _push(t, code, head, argument, at, first, top, row_at):
+    """Put a constant, an attribute or a variable on the stack; kind 0 if it is absent."""
+    stream = stream_of(t)
+    words = words_of(t)
+    attributes = attributes_of(t)
+    pubs = pubs_of(t)
+    cells = cells_of(t)
+    heap = heap_of(t)
+    stack = stack_of(t)
+    if code == CONSTANT:
+        stack[top + V_KIND] = (head >> 8) & 0xFF
+        stack[top + V_PAYLOAD] = words[at + 1]
+        stack[top + V_RESIDUE] = ((head & 0xFFFF0000) << 32) >> 48
+        stack[top + V_BUFFER] = WORD_BYTES
+        if stack[top + V_KIND] == SHAPE:
+            stack[top + V_OFFSET] = first + (words[at + 2] & 0xFFFFFFFF)
+        else:
+            stack[top + V_OFFSET] = first * 8 + (words[at + 2] & 0xFFFFFFFF)
+        stack[top + V_LENGTH] = words[at + 2] >> 32
+        return
+    if code == THIS:
+        cell = row_at + argument * CELL_WORDS
+        meta = cells[cell + 1]
+        kind = (meta >> KIND) & 0xFF
+        stack[top + V_KIND] = kind
+        stack[top + V_PAYLOAD] = cells[cell]
+        stack[top + V_RESIDUE] = meta >> RESIDUE
+        stack[top + V_BUFFER] = HEAP_BYTES
+        block = meta & 0xFFFFFFFF
+        stack[top + V_OFFSET] = (block + 1) * 8 if kind == STRING else block
+        if kind == STRING:
+            stack[top + V_LENGTH] = heap[block] >> 32
+        return
+    slot = pubs[argument] if code == PUB else attributes[argument * ATTRIBUTE + A_SLOT]
+    if slot == 0:
+        stack[top + V_KIND] = 0
+        return
+    meta = stream[slot]
+    stack[top + V_KIND] = (meta >> KIND) & 0xFF
+    stack[top + V_PAYLOAD] = stream[slot + 1]
+    stack[top + V_RESIDUE] = meta >> RESIDUE
+    stack[top + V_BUFFER] = STREAM_BYTES
+    stack[top + V_OFFSET] = stream[slot + 2] & 0xFFFFFFFF
+    stack[top + V_LENGTH] = stream[slot + 2] >> 32
+
+
+@inner
+def _calculate(t, code, count, top):
+    """Arithmetic on doubles: the result takes the operands' place; what is no finite number is nothing."""
+    stack = stack_of(t)
+    stack_f = stack_f_of(t)
+    top -= (count - 1) * VALUE
+    for i in range(count):
+        if stack[top + i * VALUE + V_KIND] != NUMBER:
+            stack[top + V_KIND] = 0
+            return top
+    a = stack_f[top + V_PAYLOAD]
+    b = stack_f[top + VALUE + V_PAYLOAD] if count > 1 else 0.0
+    if code == ADD:
+        a += b
+    elif code == SUBTRACT:
+        a -= b
+    elif code == MULTIPLY:
+        a *= b
+    elif code == DIVIDE:
+        a /= b
+    elif code == NEGATIVE:
+        a = -a
+    elif code == ABS:
+        a = abs(a)
+    elif code == SQRT:
+        a = math.sqrt(a) if a >= 0.0 else math.nan
+    elif code == MIN:
+        for i in range(1, count):
+            a = min(a, stack_f[top + i * VALUE + V_PAYLOAD])
+    elif code == MAX:
+        for i in range(1, count):
+            a = max(a, stack_f[top + i * VALUE + V_PAYLOAD])
+    else:
+        c, d = stack_f[top + 2 * VALUE + V_PAYLOAD], stack_f[top + 3 * VALUE + V_PAYLOAD]
+        a = geo_distance(a, b, c, d) if code == GEO_DISTANCE else math.sqrt((a - c) * (a - c) + (b - d) * (b - d))
+    stack[top + V_KIND] = NUMBER if math.isfinite(a) else 0
+    stack_f[top + V_PAYLOAD] = a
+    stack[top + V_RESIDUE] = 0
+    return top
+
+
+@inner
+def geo_distance(lon1, lat1, lon2, lat2):
+    """Great-circle distance in metres by the haversine formula, of degrees."""
+    phi1, phi2 = math.radians(lat1), math.radians(lat2)
+    half_phi, half_lambda = (phi2 - phi1) / 2, (math.radians(lon2) - math.radians(lon1)) / 2
+    a = math.sin(half_phi) ** 2 + math.cos(phi1) * math.cos(phi2) * math.sin(half_lambda) ** 2
+    return 2 * EARTH * math.asin(math.sqrt(min(1.0, a)))
+
+
+@inner
+def _compared(t, comparison, top):
+    """A comparison of the values at `top` and above it; unknown if their kinds do not fit."""
+    stack = stack_of(t)
+    stack_f = stack_f_of(t)
+    other = top + VALUE
+    kind = stack[top + V_KIND]
+    if kind != stack[other + V_KIND]:
+        return UNKNOWN
+    if kind == NUMBER:
+        a, b = stack_f[top + V_PAYLOAD], stack_f[other + V_PAYLOAD]
+        if a == b:
+            ordered = stack[top + V_RESIDUE] - stack[other + V_RESIDUE]
+        else:
+            ordered = np.int64(-1) if a < b else np.int64(1)
+    elif kind == STRING:
+        ordered = _strings_order(t, comparison, top, other)
+    elif kind == BOOL and comparison <= NE:
+        ordered = stack[top + V_PAYLOAD] - stack[other + V_PAYLOAD]
+    else:
+        return UNKNOWN
+    return TRUE if _is_of(comparison, ordered) else FALSE
+
+
+@inner
+def _strings_order(t, comparison, top, other):
+    stream_b = stream_b_of(t)
+    words_b = words_b_of(t)
+    heap_b = heap_b_of(t)
+    stack = stack_of(t)
+    if comparison <= NE and stack[top + V_PAYLOAD] != stack[other + V_PAYLOAD]:
+        return 1  # other hashes, other strings
+    a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
+    b = _buffer(stack[other + V_BUFFER], stream_b, words_b, heap_b)
+    return order(a, stack[top + V_OFFSET], stack[top + V_LENGTH], b, stack[other + V_OFFSET], stack[other + V_LENGTH])
+
+
+@inner
+def _buffer(which, stream_b, words_b, heap_b):
+    if which == STREAM_BYTES:
+        return stream_b
+    if which == WORD_BYTES:
+        return words_b
+    return heap_b
+
+
+@inner
+def _pattern(t, pattern, top):
+    stream_b = stream_b_of(t)
+    words_b = words_b_of(t)
+    heap_b = heap_b_of(t)
+    stack = stack_of(t)
+    failure = failure_of(t)
+    other = top + VALUE
+    if stack[top + V_KIND] != STRING or stack[other + V_KIND] != STRING:
+        return UNKNOWN
+    a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
+    b = _buffer(stack[other + V_BUFFER], stream_b, words_b, heap_b)
+    holds = fits(
+        pattern, a, stack[top + V_OFFSET], stack[top + V_LENGTH],
+        b, stack[other + V_OFFSET], stack[other + V_LENGTH], failure,
+    )  # fmt: skip
+    return TRUE if holds else FALSE
+
+
+@inner
+def _in_list(t, head, at, first, top):
+    """Membership in a list of constants; a list of bools is a mask."""
+    stream_b = stream_b_of(t)
+    words = words_of(t)
+    words_f = words_f_of(t)
+    words_b = words_b_of(t)
+    heap_b = heap_b_of(t)
+    stack = stack_of(t)
+    stack_f = stack_f_of(t)
+    kind = (head >> 8) & 0xFF
+    if stack[top + V_KIND] != kind:
+        return UNKNOWN
+    if kind == BOOL:
+        return (words[at + 1] >> stack[top + V_PAYLOAD]) & 1
+    span = words[at + 2]
+    return _member(kind, top, stack, stack_f, stream_b, words_b, heap_b, words, words_f, words_b,
+                   first + (span & 0xFFFFFFFF), span >> 32, first * 8)  # fmt: skip
+
+
+@inner
+def _in_set(t, top):
+    """Membership in a set-valued variable: a block of its length and kind, then its members."""
+    stream = stream_of(t)
+    stream_f = stream_f_of(t)
+    stream_b = stream_b_of(t)
+    words_b = words_b_of(t)
+    heap = heap_of(t)
+    heap_f = heap_f_of(t)
+    heap_b = heap_b_of(t)
+    stack = stack_of(t)
+    stack_f = stack_f_of(t)
+    other = top + VALUE
+    kind = stack[top + V_KIND]
+    if kind == 0 or kind > STRING or stack[other + V_KIND] != SET:
+        return UNKNOWN
+    sent = stack[other + V_BUFFER] == STREAM_BYTES
+    items = stream if sent else heap
+    items_f = stream_f if sent else heap_f
+    items_b = stream_b if sent else heap_b
+    block = stack[other + V_OFFSET]
+    count, members = items[block] & 0xFFFFFFFF, items[block + 1]
+    if count == 0:
+        return FALSE
+    if members != kind:
+        return UNKNOWN
+    if kind == BOOL:
+        return (items[block + 2] >> stack[top + V_PAYLOAD]) & 1
+    return _member(kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b,
+                   block + 2, count, block * 8)  # fmt: skip
+
+
+@inner
+def _member(kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b, start, count, base):
+    if kind == NUMBER:
+        found = number_in(stack_f[top + V_PAYLOAD], stack[top + V_RESIDUE], items, items_f, start, count)
+    else:
+        a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
+        found = string_in(
+            stack[top + V_PAYLOAD], a, stack[top + V_OFFSET], stack[top + V_LENGTH], items, items_b, start, count, base
+        )
+    return TRUE if found else FALSE
+
+
+@inner
+def _point(t, top):
+    """A point of the two numbers at `top` and above it; its bounds are itself, kept where a payload stands."""
+    stack = stack_of(t)
+    stack_f = stack_f_of(t)
+    other = top + VALUE
+    fits_both = stack[top + V_KIND] == NUMBER and stack[other + V_KIND] == NUMBER
+    stack[top + V_KIND] = SHAPE if fits_both else 0
+    stack[top + V_BUFFER] = -1
+    stack_f[top + V_RESIDUE] = stack_f[other + V_PAYLOAD]
+
+
+@inner
+def _spatial(t, top):
+    """Shapes whose bounds do not meet have nothing in common; else only geometry can tell."""
+    stack = stack_of(t)
+    other = top + VALUE
+    if stack[top + V_KIND] != SHAPE or stack[other + V_KIND] != SHAPE:
+        return UNKNOWN
+    for axis in range(2):
+        low_a = _bound(t, axis, top)
+        high_a = _bound(t, axis + 2, top)
+        low_b = _bound(t, axis, other)
+        high_b = _bound(t, axis + 2, other)
+        if high_a < low_b or high_b < low_a:
+            return FALSE
+    return MAYBE
+
+
+@inner
+def _bound(t, which, at):
+    """The least x, least y, greatest x or greatest y of a shape on the stack."""
+    stream_f = stream_f_of(t)
+    words_f = words_f_of(t)
+    heap_f = heap_f_of(t)
+    stack = stack_of(t)
+    stack_f = stack_f_of(t)
+    buffer, start = stack[at + V_BUFFER], stack[at + V_OFFSET]
+    if buffer == STREAM_BYTES:
+        return stream_f[start + which]
+    if buffer == WORD_BYTES:
+        return words_f[start + which]
+    if buffer == HEAP_BYTES:
+        return heap_f[start + which]
+    return stack_f[at + (V_PAYLOAD if which % 2 == 0 else V_RESIDUE)]

@@ -1,0 +1,462 @@
+"""One publication against all subscriptions: collect lists of postings, then walk them in one loop.
+
+Whatever a list promised, a candidate is decided here by its signature, its constraints and its function as
+written; only what the machine calls MAYBE is left to Python. The order of the last two is the planner's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from silbo.compiled import inner
+from silbo.matching.kernels.constraints import all_hold
+from silbo.matching.kernels.grids import repair, rows_near
+from silbo.matching.kernels.handles import (
+    attributes_of,
+    cells_of,
+    conjunctions_of,
+    contexts_of,
+    ends_of,
+    families_of,
+    lists_of,
+    moved_of,
+    near_of,
+    out_of,
+    places_of,
+    postings_f_of,
+    postings_of,
+    programs_of,
+    pubs_of,
+    queue_of,
+    slices_f_of,
+    slices_of,
+    stale_of,
+    stamps_of,
+    state_of,
+    stream_b_of,
+    stream_f_of,
+    stream_of,
+    subscriptions_of,
+    words_f_of,
+    words_of,
+)
+from silbo.matching.kernels.layout import (
+    A_ANY,
+    A_EQUAL,
+    A_GRAM,
+    A_GRAMS,
+    A_NUMBER,
+    A_PREFIX,
+    A_PREFIXES,
+    A_SEEN,
+    A_SLOT,
+    A_STRING,
+    A_SUFFIX,
+    A_SUFFIXES,
+    ALWAYS,
+    ATTRIBUTE,
+    C_ACCESS,
+    C_FIRST,
+    C_SUBSCRIPTION,
+    CANDIDATES,
+    CELL,
+    CELL_WORDS,
+    COLUMNS,
+    CONJUNCTION,
+    CONJUNCTIONS,
+    DONE,
+    DRAWN,
+    EVENTS,
+    F_ACTIVE,
+    F_BY_CONTENT,
+    F_BY_CONTEXT,
+    F_SAMPLED,
+    FALSE,
+    FAMILIES,
+    FAMILY,
+    FLAGS,
+    GRAM,
+    GROW_OUT,
+    HALTED,
+    HEAD,
+    KIND,
+    L_COUNT,
+    L_SEEN,
+    L_START,
+    LAST_PROGRAM,
+    LAST_ROW,
+    LAST_TRUTH,
+    LIST,
+    LONGEST_KEY,
+    MAYBE,
+    MOVED,
+    N_EQ,
+    NUMBER,
+    OUT,
+    P_HIGH,
+    P_LOW,
+    P_PROGRAM,
+    P_SIGNATURE,
+    P_WHO,
+    PAUSED,
+    PLACE,
+    POSTING,
+    PROGRAM,
+    PUBLICATIONS,
+    PUBLISH,
+    R_EARLY,
+    R_FAMILY,
+    R_FIRST,
+    R_HELD,
+    R_SIZE,
+    R_TRIED,
+    RESIDUE,
+    S_COUNT,
+    S_EQ,
+    S_PROGRAM,
+    S_ROW,
+    SCALAR,
+    STRING,
+    SUBSCRIPTION,
+    TRACKED,
+    TRUE,
+    VISITED,
+    W_OWN,
+    WIDTH,
+)
+from silbo.matching.kernels.lists import find, key_of
+from silbo.matching.kernels.machine import truth
+
+# an integer of one type from the start: a literal, or a 4-byte field, makes numba compile a function once more
+NOTHING = np.int64(0)
+
+SLICE = 4  # words: where a list begins, its length, the number that its attribute has in the message
+SURVEY = 16  # every so many publications...
+SAMPLE = 64  # ...so many conjunctions are asked how either plan would have met them
+EAGER = 64  # the first publications are all surveyed
+
+
+@inner
+def step(hashed, byte):
+    """The hash of some bytes and one more."""
+    return hashed * 0x100000001B3 + byte + 1
+
+
+def run(t, start, end):
+    """Walk the events of the stream in their order: a context is a table write, a publication a match.
+
+    Stops before an event for which something must grow, and behind a publication that Python must look at.
+    """
+    state = state_of(t)
+    stream = stream_of(t)
+    subscriptions = subscriptions_of(t)
+    contexts = contexts_of(t)
+    out = out_of(t)
+    ends = ends_of(t)
+    at = start
+    while at < end:
+        state[HALTED] = at
+        head = stream[at]
+        length = stream[at + 1]
+        if head & 0xFF == PUBLISH:
+            if out.size - state[OUT] < subscriptions.size // SUBSCRIPTION or state[PUBLICATIONS] == ends.size:
+                return GROW_OUT
+            if contexts[MOVED] > 0:
+                room = repair(t)
+                if room != DONE:
+                    return room
+            maybe = match(t, at)
+            ends[state[PUBLICATIONS]] = state[OUT]
+            state[PUBLICATIONS] += 1
+            if maybe or (head >> FLAGS) & 1:
+                state[HALTED] = at + length
+                return PAUSED
+        else:
+            _write(t, at)
+        at += length
+    state[HALTED] = end
+    return DONE
+
+
+@inner
+def _write(t, at):
+    """Write the cells of a context event."""
+    state = state_of(t)
+    stream = stream_of(t)
+    contexts = contexts_of(t)
+    cells = cells_of(t)
+    moved = moved_of(t)
+    stale = stale_of(t)
+    queue = queue_of(t)
+    row = stream[at] >> 32
+    count = (stream[at] >> 8) & 0xFFFFFF
+    for i in range(at + HEAD, at + HEAD + count * SCALAR, SCALAR):
+        cell = (row * state[COLUMNS] + stream[i]) * CELL_WORDS
+        cells[cell] = stream[i + 1]
+        cells[cell + 1] = stream[i + 2]
+    stale[row] = 1
+    if contexts[TRACKED] and not moved[row]:
+        moved[row] = 1
+        queue[contexts[MOVED]] = row
+        contexts[MOVED] += 1
+
+
+@inner
+def match(t, at):
+    """Match one publication of the stream; whether something is left to Python."""
+    state = state_of(t)
+    stream = stream_of(t)
+    attributes = attributes_of(t)
+    pubs = pubs_of(t)
+    families = families_of(t)
+    entries = (stream[at] >> 8) & 0xFFFF
+    first = at + HEAD
+    behind = first + entries * SCALAR
+    sent = (stream[at] >> 24) & 0xFFFF
+    signature = np.int64(0)
+    for i in range(first, behind, SCALAR):
+        attribute = stream[i] & 0xFFFFFFFF
+        attributes[attribute * ATTRIBUTE + A_SLOT] = i
+        attributes[attribute * ATTRIBUTE + A_SEEN] += 1
+        signature |= 1 << (attribute & 63)
+    for i in range(behind, behind + sent * SCALAR, SCALAR):
+        pubs[stream[i] & 0xFFFFFFFF] = i
+    state[LAST_ROW] = -1
+    count = _collect(t, first, behind)
+    for family in range(state[FAMILIES]):
+        if families[family * FAMILY + F_ACTIVE]:
+            count = _collect_near(t, family, count)
+    maybe = _scan(t, count, signature)
+    if state[FAMILIES] > 0 and (state[EVENTS] < EAGER or state[EVENTS] % SURVEY == 0):
+        _survey(t)
+    for i in range(first, behind, SCALAR):
+        attributes[(stream[i] & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT] = 0
+    for i in range(behind, behind + sent * SCALAR, SCALAR):
+        pubs[stream[i] & 0xFFFFFFFF] = 0
+    state[EVENTS] += 1
+    return maybe
+
+
+@inner
+def _take(t, way, what, detail, number, count):
+    """Add the list under a key to the slices, if there is one. There is room for every list once."""
+    return _take_list(t, find(t, key_of(way, what, detail)), number, count)
+
+
+@inner
+def _take_list(t, found, number, count):
+    """Add a list to the slices, unless this publication met it already."""
+    lists = lists_of(t)
+    events = state_of(t)[EVENTS]
+    if found < 0 or lists[found * LIST + L_SEEN] == events:
+        return count
+    slices = slices_of(t)
+    lists[found * LIST + L_SEEN] = events
+    slices[count * SLICE] = lists[found * LIST + L_START]
+    slices[count * SLICE + 1] = lists[found * LIST + L_COUNT]
+    slices_f_of(t)[count * SLICE + 2] = number
+    return count + 1
+
+
+@inner
+def _collect(t, first, behind):
+    """The lists of every attribute of the message, by each way of access that somebody uses; how many."""
+    stream = stream_of(t)
+    stream_f = stream_f_of(t)
+    attributes = attributes_of(t)
+    count = _take(t, ALWAYS, NOTHING, NOTHING, 0.0, NOTHING)
+    for i in range(first, behind, SCALAR):
+        attribute = stream[i] & 0xFFFFFFFF
+        base = attribute * ATTRIBUTE
+        kind = (stream[i] >> KIND) & 0xFF
+        number = stream_f[i + 1] if kind == NUMBER else 0.0
+        if attributes[base + A_ANY] > 0:
+            count = _take(t, A_ANY, attribute, NOTHING, 0.0, count)
+        if kind == NUMBER and attributes[base + A_NUMBER] > 0:
+            count = _take(t, A_NUMBER, attribute, NOTHING, number, count)
+        if attributes[base + A_EQUAL] > 0:
+            bits = NOTHING if kind == NUMBER and number == 0.0 else stream[i + 1]
+            count = _take(t, A_EQUAL + 32 * kind, attribute, bits, number, count)
+        if kind == STRING:
+            if attributes[base + A_STRING] > 0:
+                count = _take(t, A_STRING, attribute, NOTHING, 0.0, count)
+            if attributes[base + A_PREFIX] + attributes[base + A_SUFFIX] + attributes[base + A_GRAM] > 0:
+                count = _collect_patterns(t, attribute, stream[i + 2] & 0xFFFFFFFF, stream[i + 2] >> 32, count)
+    return count
+
+
+@inner
+def _collect_patterns(t, attribute, start, length, count):
+    """The lists of a string's prefixes, suffixes and parts, of the lengths that somebody asked for."""
+    attributes = attributes_of(t)
+    text = stream_b_of(t)
+    base = attribute * ATTRIBUTE
+    ahead = back = NOTHING
+    for j in range(min(length, LONGEST_KEY)):
+        ahead = step(ahead, text[start + j])
+        back = step(back, text[start + length - 1 - j])
+        if (attributes[base + A_PREFIXES] >> j) & 1:
+            count = _take(t, A_PREFIX + 32 * j, attribute, ahead, 0.0, count)
+        if (attributes[base + A_SUFFIXES] >> j) & 1:
+            count = _take(t, A_SUFFIX + 32 * j, attribute, back, 0.0, count)
+    if attributes[base + A_GRAM] > 0:
+        for at in range(start, start + length):
+            part = NOTHING
+            for j in range(min(start + length - at, GRAM)):
+                part = step(part, text[at + j])
+                if (attributes[base + A_GRAMS] >> j) & 1:
+                    count = _take(t, A_GRAM + 32 * j, attribute, part, 0.0, count)
+    return count
+
+
+@inner
+def _collect_near(t, family, count):
+    """The own lists of the rows near the publisher."""
+    state = state_of(t)
+    places = places_of(t)
+    near = near_of(t)
+    found = rows_near(t, family)
+    for i in range(found if found >= 0 else moved_of(t).size):
+        own = near[i] if found >= 0 else places[(i * state[WIDTH] + family) * PLACE + W_OWN]
+        count = _take_list(t, np.int64(own), 0.0, count)
+    return count
+
+
+@inner
+def _scan(t, count, signature):
+    """Decide every posting of the collected slices. One loop over local names: this is where the time goes.
+
+    Most postings end at their signature, most others at the interval, both of which stand in the posting
+    itself; what comes behind reads the conjunction's block or the subscriber's cells, somewhere else in memory.
+    """
+    state = state_of(t)
+    postings = postings_of(t)
+    postings_f = postings_f_of(t)
+    programs = programs_of(t)
+    slices = slices_of(t)
+    slices_f = slices_f_of(t)
+    lacking = ~signature
+    candidates = visited = 0
+    maybe = False
+    for i in range(count):
+        start = slices[i * SLICE] * POSTING
+        number = slices_f[i * SLICE + 2]
+        visited += slices[i * SLICE + 1]
+        for at in range(start, start + slices[i * SLICE + 1] * POSTING, POSTING):
+            if postings[at + P_SIGNATURE] & lacking != 0:
+                continue
+            if postings_f[at + P_LOW] > number or postings_f[at + P_HIGH] < number:
+                continue
+            if postings[at + P_PROGRAM] & CELL:
+                continue
+            program = postings[at + P_PROGRAM] - 1
+            candidates += 1
+            who = postings[at + P_WHO]
+            if program < 0:
+                held = TRUE if all_hold(t, who & 0xFFFFFFFF) else FALSE
+            elif programs[program * PROGRAM + R_EARLY]:
+                held = _context_holds(t, who >> 32, program)
+                if held != FALSE and not all_hold(t, who & 0xFFFFFFFF):
+                    held = FALSE
+            else:
+                held = FALSE
+                if all_hold(t, who & 0xFFFFFFFF):
+                    held = _context_holds(t, who >> 32, program)
+            if held != FALSE:
+                maybe = _tell(t, who & 0xFFFFFFFF, held) or maybe
+    state[CANDIDATES] += candidates
+    state[VISITED] += visited
+    return maybe
+
+
+@inner
+def _tell(t, conjunction, held):
+    """Put a subscription out, once, whichever of its conjunctions matched; whether it is left to Python."""
+    state = state_of(t)
+    conjunctions = conjunctions_of(t)
+    subscriptions = subscriptions_of(t)
+    stamps = stamps_of(t)
+    out = out_of(t)
+    subscription = conjunctions[conjunction * CONJUNCTION + C_SUBSCRIPTION]
+    if subscriptions[subscription * SUBSCRIPTION + S_COUNT] > 1:
+        if stamps[subscription] == state[EVENTS] + 1:
+            return False
+        stamps[subscription] = state[EVENTS] + 1
+    out[state[OUT]] = subscription if held == TRUE else -1 - subscription
+    state[OUT] += 1
+    return held == MAYBE
+
+
+@inner
+def _context_holds(t, row, program):
+    """The truth of a program for a row; the last one is remembered, since one row often asks many times."""
+    state = state_of(t)
+    programs = programs_of(t)
+    if state[LAST_ROW] == row and state[LAST_PROGRAM] == program:
+        return state[LAST_TRUTH]
+    at = program * PROGRAM
+    held = truth(t, programs[at + R_FIRST], programs[at + R_SIZE], row * state[COLUMNS] * CELL_WORDS)
+    programs[at + R_TRIED] += 1
+    if held != FALSE:
+        programs[at + R_HELD] += 1
+    state[LAST_ROW] = row
+    state[LAST_PROGRAM] = program
+    state[LAST_TRUTH] = held
+    return held
+
+
+@inner
+def _survey(t):
+    """Ask some conjunctions at random how each plan would meet this publication, whichever plan they are in.
+
+    By content: would the list of its access predicate be walked? By context: does its function hold?
+    """
+    state = state_of(t)
+    conjunctions = conjunctions_of(t)
+    subscriptions = subscriptions_of(t)
+    programs = programs_of(t)
+    families = families_of(t)
+    for _ in range(SAMPLE):
+        state[DRAWN] = state[DRAWN] * 0x5851F42D4C957F2D + 0x14057B7EF767814F
+        conjunction = ((state[DRAWN] >> 33) & 0x3FFFFFFF) % state[CONJUNCTIONS] if state[CONJUNCTIONS] > 0 else 0
+        at = conjunction * CONJUNCTION
+        if state[CONJUNCTIONS] == 0 or conjunctions[at + C_SUBSCRIPTION] < 0:
+            continue
+        subscription = conjunctions[at + C_SUBSCRIPTION] * SUBSCRIPTION
+        program = subscriptions[subscription + S_PROGRAM]
+        family = programs[program * PROGRAM + R_FAMILY] if program >= 0 else -1
+        if family < 0:
+            continue
+        families[family * FAMILY + F_SAMPLED] += 1
+        if _is_met_by_content(t, at):
+            families[family * FAMILY + F_BY_CONTENT] += 1
+        if _context_holds(t, np.int64(subscriptions[subscription + S_ROW]), np.int64(program)) != FALSE:
+            families[family * FAMILY + F_BY_CONTEXT] += 1
+
+
+@inner
+def _is_met_by_content(t, at):
+    stream = stream_of(t)
+    stream_f = stream_f_of(t)
+    words = words_of(t)
+    words_f = words_f_of(t)
+    conjunctions = conjunctions_of(t)
+    attributes = attributes_of(t)
+    access = conjunctions[at + C_ACCESS]
+    if access < 0:
+        return True
+    constraint = conjunctions[at + C_FIRST] + access * SCALAR
+    meta = words[constraint]
+    slot = attributes[(meta & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT]
+    if slot == 0:
+        return False
+    op = (meta >> KIND) & 0xFF
+    if op == N_EQ:
+        return (
+            (stream[slot] >> KIND) & 0xFF == NUMBER
+            and stream_f[slot + 1] == words_f[constraint + 1]
+            and stream[slot] >> RESIDUE == meta >> RESIDUE
+        )
+    if op == S_EQ:
+        return (stream[slot] >> KIND) & 0xFF == STRING and stream[slot + 1] == words[constraint + 1]
+    return True

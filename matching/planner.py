@@ -1,0 +1,91 @@
+"""Which way subscriptions are found: by their content first, or by their subscribers' contexts first.
+
+The kernels survey conjunctions at random, whichever plan they are in: would content have met this one,
+and does its context function hold? From both shares follow the costs of both plans, and a family of functions
+changes its plan when the other is clearly cheaper. Within a plan the same is asked of each function: is it
+to be looked at before the residual constraints, or behind them?
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from silbo.matching.kernels import layout
+from silbo.matching.kernels.layout import FAMILY, PROGRAM
+
+if TYPE_CHECKING:
+    from silbo.matching.fast import FastIndex
+    from silbo.matching.functions import Family
+
+FIRST, EVERY = 64, 512  # publications between two looks: the first, and later ones
+ENOUGH = 512  # conjunctions surveyed before a family's plan may change
+CLEARLY = 1.5  # times cheaper: a change moves every conjunction of the family
+
+# nanoseconds, measured on one machine; only their proportions count
+VISIT = 2.0  # a posting that content brings up
+CHECK = 15.0  # a posting that the grid brings up, with its row
+GRID = 250.0  # the cells around a publisher
+FUNCTION, CLAUSE, CONSTRAINTS = 40.0, 10.0, 30.0
+
+
+class Planner:
+    """Looks at the survey from time to time."""
+
+    def __init__(self, index: FastIndex) -> None:
+        self._index = index
+        self._left = FIRST
+
+    def count(self) -> None:
+        """One more publication was matched."""
+        self._left -= 1
+        if self._left <= 0:
+            self._left = EVERY
+            self.plan()
+
+    def plan(self) -> None:
+        """Change what is clearly not the best."""
+        for family in list(self._index.families):
+            self._plan_family(family)
+        self._plan_order()
+
+    def _plan_family(self, family: Family) -> None:
+        words = self._index.arrays.families[family.number * FAMILY : (family.number + 1) * FAMILY]
+        sampled, by_content, by_context = (
+            int(words[at]) for at in (layout.F_SAMPLED, layout.F_BY_CONTENT, layout.F_BY_CONTEXT)
+        )
+        if sampled < ENOUGH:
+            return
+        content = VISIT * family.subscriptions * by_content / sampled
+        context = GRID + CHECK * family.subscriptions * by_context / sampled
+        wanted = CLEARLY * content >= context if family.is_active else CLEARLY * context < content
+        # what was seen long ago counts less and less: half of it each time
+        words[[layout.F_SAMPLED, layout.F_BY_CONTENT, layout.F_BY_CONTEXT]] //= 2
+        if wanted != family.is_active:
+            self._index.change_plan(family, active=wanted)
+
+    def _plan_order(self) -> None:
+        """For each function: before the constraints, or behind them."""
+        state = self._index.arrays.state
+        programs = self._index.arrays.programs.reshape(-1, PROGRAM)
+        tried, held = programs[:, layout.R_TRIED], programs[:, layout.R_HELD]
+        known = (tried >= 32) & (programs[:, layout.R_SIZE] > 0)
+        if not known.any() or state[layout.TESTED] < 32:
+            return
+        passed = state[layout.PASSED] / state[layout.TESTED]
+        cost = np.where(programs[:, layout.R_SIZE] <= 4 * layout.SCALAR, CLAUSE, FUNCTION)
+        early = cost + CONSTRAINTS * held / np.maximum(tried, 1)
+        late = CONSTRAINTS + cost * passed
+        programs[:, layout.R_EARLY] = np.where(known, early < late, programs[:, layout.R_EARLY])
+        programs[known, layout.R_TRIED] //= 2
+        programs[known, layout.R_HELD] //= 2
+        state[[layout.TESTED, layout.PASSED]] //= 2
+
+    def stats(self) -> dict[str, Any]:
+        """The plan in words, and the grids."""
+        families = list(self._index.families)
+        active = sum(family.subscriptions for family in families if family.is_active)
+        total = len(self._index)
+        plan = "content first" if active == 0 else "context first" if active == total else "mixed"
+        return {"plan": plan, "context_first": active, "content_first": total - active}

@@ -1,0 +1,101 @@
+"""How kernels are compiled: by numba, once, into a cache that every process shares.
+
+Numba keeps its cache beside the sources, or in a folder of the user where that one is read-only; where
+neither can be written, kernels are compiled for this process alone. A cache entry of numba's knows only
+the file of its own function, so the digest of every kernel source is part of a kernel's name: no change
+anywhere is ever answered from an old cache.
+
+`SILBO_CHECKED_KERNELS=1` is the debug switch: the same kernels with bounds checking, and with their
+arrays passed plainly instead of by address.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+CHECKED = os.environ.get("SILBO_CHECKED_KERNELS", "") not in ("", "0")
+
+_lock = threading.Lock()
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that kernels call. Division follows IEEE: what is no finite number is found out, not raised.
+
+    It is compiled once, for integers of 8 bytes: numba by itself makes one for each constant it is called
+    with and for each width, which takes many times as long. Python never calls it, so it needs no wrappers.
+    """
+    from numba import njit
+
+    options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher: Any = njit(error_model="numpy", boundscheck=CHECKED, **options)(function)
+    template = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda given, named: template(_widened(given), named)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def _widened(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    from numba import types
+
+    plain: Any = types.unliteral
+    return tuple(types.int64 if isinstance(plain(each), types.Integer) else each for each in given)
+
+
+class Kernel:
+    """A function for Python to call, compiled at its first call or by `make`."""
+
+    def __init__(self, function: Callable[..., Any], signature: Callable[[], Any], digest: str) -> None:
+        self._function = function
+        self._signature = signature
+        self._digest = digest
+        self.seconds = 0.0  # that compiling, or loading from the cache, took
+        self.cached = False
+        self._made: Callable[..., Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in the sources."""
+        return self._function.__name__
+
+    def make(self) -> Callable[..., Any]:
+        """The compiled function: from the cache, or compiled now and kept there."""
+        with _lock:
+            if self._made is None:
+                since = time.perf_counter()
+                self._made = self._compiled()
+                self.seconds = time.perf_counter() - since
+            return self._made
+
+    def _compiled(self) -> Callable[..., Any]:
+        from numba import njit
+
+        function = self._function
+        function.__qualname__ = f"{function.__name__}_{self._digest}{'_checked' * CHECKED}"
+        options: Any = {"error_model": "numpy", "boundscheck": CHECKED}
+        try:
+            dispatcher: Any = njit(cache=True, **options)(function)
+        except RuntimeError:  # numba found no folder for its cache that it may write to
+            dispatcher = njit(**options)(function)
+        dispatcher.compile(self._signature())
+        self.cached = bool(dispatcher.stats.cache_hits)
+        return dispatcher  # type: ignore[no-any-return]
+
+
+def digest_of(sources: Iterable[Path]) -> str:
+    """A short digest of these files and this one."""
+    digest = sha256()
+    for path in sorted([Path(__file__), *sources]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def say(text: str) -> None:
+    """Tell on standard error, if somebody looks at it."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -43,6 +43,7 @@ class Cells:
 
     def __init__(self, rows: int) -> None:
         self.columns: dict[str, int] = {}
+        self._offsets: dict[str, int] = {}  # the same in words
         self.width = 4
         self.generation = 0
         self.state = np.zeros(2, np.int64)  # how many rows wait in `queue`; whether a grid wants to know
@@ -78,6 +79,7 @@ class Cells:
         if len(self.columns) == self.width:
             self._allocate(self.rows, 2 * self.width)
         self.columns[name] = column = len(self.columns)
+        self._offsets[name] = column * CELL_WORDS
         for row, context in enumerate(rows):
             if name in context:
                 self.write(row, name, context[name])
@@ -94,6 +96,15 @@ class Cells:
             self._doubles[at] = value
             return
         self._write(at, value)
+
+    def write_floats(self, row: int, values: Mapping[str, float]) -> None:
+        """Write cells that hold floats already."""
+        doubles, offsets = self._doubles, self._offsets
+        at = row * self._stride
+        for name, value in values.items():
+            doubles[at + offsets[name]] = value
+        if self._state[TRACKED]:
+            self.note_move(row)
 
     def _write(self, at: int, value: ContextValue | None) -> None:
         match value:
@@ -184,7 +195,7 @@ class Cells:
         words = np.zeros(rows * width * CELL_WORDS, np.int64)
         old = self.words.reshape(-1, self.width * CELL_WORDS)
         words.reshape(rows, width * CELL_WORDS)[: old.shape[0], : old.shape[1]] = old
-        self.words, self.width = words, width
+        self.words, self.width, self._stride = words, width, width * CELL_WORDS
         for name in ("moved", "stale", "queue"):
             before = getattr(self, name)
             after = np.zeros(rows, before.dtype)

@@ -9,6 +9,7 @@ once there is somebody who needs them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from silbo.context.cells import Cells
 
 EMPTY: Context = MappingProxyType({})
+NOTHING: AbstractSet[str] = frozenset()
 
 
 class ContextTable:
@@ -28,6 +30,7 @@ class ContextTable:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}  # UUID to row
         self._rows: list[Context] = []
+        self._floats: list[AbstractSet[str]] = []  # by row: the names whose cells hold plain floats
         self._free: list[int] = []
         self._widest = 0  # variables of any row, ever, and those that were written in bulk
         self._bulk: set[str] = set()
@@ -60,6 +63,7 @@ class ContextTable:
             row = self._numbers[uuid] = self._free.pop() if self._free else len(self._rows)
             if row == len(self._rows):
                 self._rows.append(EMPTY)
+                self._floats.append(NOTHING)
                 if self.cells is not None:
                     self.cells.make_room(row)
         return row
@@ -67,6 +71,29 @@ class ContextTable:
     def set(self, uuid: str, changes: Mapping[str, ContextValue | None]) -> bool:
         """Merge changes into a session's row, all or none; None removes. Whether anything changed."""
         return self.write(self.row(uuid), changes)
+
+    def write_floats(self, row: int, changes: dict[str, float]) -> bool:
+        """`write` of plain, finite floats over plain floats: things that move do little else, so this is short.
+
+        The dictionary becomes the table's own. Nothing is looked up but where the cells are: the kinds and the
+        number of variables stay what they are.
+        """
+        cells = self.cells
+        if cells is None or cells.is_stale[row] or not changes.keys() <= self._floats[row]:
+            return self.write(row, changes)
+        old = self._rows[row]
+        new = changes if len(changes) == len(old) else {**old, **changes}
+        if new == old:
+            return False
+        self._rows[row] = new
+        self.writes += 1
+        cells.write_floats(row, changes)
+        return True
+
+    def holds_floats(self, row: int, names: AbstractSet[str]) -> bool:
+        """Whether these variables of a row are plain floats, in cells of their own."""
+        # where kernels wrote floats over floats nothing has changed but the values
+        return names <= self._floats[row]
 
     def write(self, row: int, changes: Mapping[str, ContextValue | None]) -> bool:
         """Merge changes into a row, all or none; None removes. Whether anything changed."""
@@ -77,20 +104,26 @@ class ContextTable:
         else:
             return False
         merged = whole_context(old, changes)
-        self._rows[row] = MappingProxyType(merged)
+        self._rows[row] = merged
         self._widest = max(self._widest, len(merged))
         self.writes += 1
         if self.cells is not None:
             for name, value in changes.items():
                 self.cells.write(row, name, value)
             self.cells.note_move(row)
+            self._floats[row] = self._plain_floats(row)
         return True
+
+    def _plain_floats(self, row: int) -> AbstractSet[str]:
+        columns = self.with_cells().columns
+        return frozenset(name for name, value in self._rows[row].items() if type(value) is float and name in columns)
 
     def remove(self, uuid: str) -> None:
         """Forget a session's row."""
         row = self._numbers.pop(uuid, None)
         if row is not None:
             self._rows[row] = EMPTY
+            self._floats[row] = NOTHING
             self._free.append(row)
             if self.cells is not None:
                 self.cells.is_stale[row] = 0
@@ -125,7 +158,8 @@ class ContextTable:
         cells = self.with_cells()
         cells.is_stale[row] = 0
         written = {name: number for name in cells.columns if (number := cells.number_at(row, name)) is not None}
-        self._rows[row] = MappingProxyType({**self._rows[row], **written})
+        self._rows[row] = {**self._rows[row], **written}
+        self._floats[row] = self._plain_floats(row)
 
     # for kernels
 
@@ -142,4 +176,5 @@ class ContextTable:
         cells = self.with_cells()
         if name not in cells.columns:
             cells.add_column(name, [self.at(row) for row in range(len(self._rows))])
+            self._floats = [self._plain_floats(row) for row in range(len(self._rows))]
         return cells.columns.get(name)

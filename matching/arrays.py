@@ -6,7 +6,7 @@ stay where it is, as long as a handle knows it: only `Arrays` replaces one, and 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from silbo.matching.kernels.layout import (
 # how large an array is at first; those of the contexts are adopted
 FIRST_SIZES = {
     "state": STATE,
-    "stream": 4_096,
     "words": 4_096,
     "postings": 256 * POSTING,
     "keys": 2 * 512,
@@ -49,8 +48,17 @@ FIRST_SIZES = {
     "near": 1_024,
     "stack": DEPTH * VALUE,
     "failure": 16_384,
-    "out": 1_024,
-    "ends": 16,
+    "out": 8_192,  # no filter names more attributes
+    "ends": 4_096,
+}
+STRIDES = {
+    "postings": POSTING,
+    "lists": LIST,
+    "conjunctions": CONJUNCTION,
+    "subscriptions": SUBSCRIPTION,
+    "attributes": ATTRIBUTE,
+    "programs": PROGRAM,
+    "families": FAMILY,
 }
 ADOPTED = {
     "contexts": "state",
@@ -69,18 +77,16 @@ class Arrays:
     def __init__(self, cells: Cells) -> None:
         self.handle: Any = None
         self._cells = cells
-        self._generation = -1
+        self.generation = -1  # of the contexts' arrays that the handle knows
         self._held: dict[str, np.ndarray[Any, Any]] = {}
         for name, size in FIRST_SIZES.items():
             self._hold(name, np.zeros(size, ARRAYS[name]))
         self.state[[FREE_CONJUNCTION, FREE_LIST]] = -1
-        self.adopt()
+        self.adopt(np.zeros(64, np.int64))
 
-    def __getattr__(self, name: str) -> np.ndarray[Any, Any]:
-        try:
-            return self.__dict__["_held"][name]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(name) from None
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> np.ndarray[Any, Any]: ...
 
     @property
     def nbytes(self) -> int:
@@ -93,31 +99,30 @@ class Arrays:
         self._make_handle()
 
     def grow(self, name: str, size: int, *, fill: int = 0) -> None:
-        """Make an array at least this long, and longer by half than it was."""
+        """Make an array at least this long, and longer by a quarter than it was."""
         old = self._held[name]
         if size > old.size:
-            new = np.zeros(max(size, old.size + old.size // 2), old.dtype)
+            records = -(-max(size, old.size + old.size // 4) // STRIDES.get(name, 1))
+            new = np.zeros(records * STRIDES.get(name, 1), old.dtype)
             new[: old.size] = old
             if fill:
                 new[old.size :] = fill
             self.replace(name, new)
 
-    def adopt(self) -> bool:
-        """Take over the contexts' arrays as they are now; whether one had been replaced."""
-        replaced = self._generation != self._cells.generation
-        if replaced:
-            for name, theirs in ADOPTED.items():
-                self._hold(name, getattr(self._cells, theirs))
-            self._generation = self._cells.generation
-            self.state[COLUMNS] = self._cells.width
-            self._make_handle()
-        return replaced
+    def adopt(self, stream: np.ndarray[Any, Any]) -> None:
+        """Take over a stream, and the contexts' arrays as they are now."""
+        self._hold("stream", stream)
+        for name, theirs in ADOPTED.items():
+            self._hold(name, getattr(self._cells, theirs))
+        self.generation = self._cells.generation
+        self.state[COLUMNS] = self._cells.width
+        self._make_handle()
 
     def _hold(self, name: str, array: np.ndarray[Any, Any]) -> None:
-        self._held[name] = array
-        for suffix, dtype in VIEWS.items():
+        for suffix, dtype in {"": array.dtype, **VIEWS}.items():
             if name + suffix in ARRAYS:
-                self._held[name + suffix] = array.view(dtype)
+                self._held[name + suffix] = array.view(dtype) if suffix else array
+                setattr(self, name + suffix, self._held[name + suffix])
 
     def _make_handle(self) -> None:
         if not ARRAYS.keys() <= self._held.keys():

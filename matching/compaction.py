@@ -12,10 +12,10 @@ from silbo.matching.kernels.layout import CONJUNCTION, LIST, POSTING, PROGRAM
 
 
 def pack_postings(arrays: Arrays) -> None:
-    """Give every list a slice that fits it, with room up to the next power of 2."""
+    """Give every list a slice that fits it, with room for a quarter more."""
     lists = arrays.lists.reshape(-1, LIST)[: arrays.state[layout.LISTS]]
     live = lists[lists[:, layout.L_COUNT] > 0]
-    capacities = 2 ** np.ceil(np.log2(live[:, layout.L_COUNT])).astype(np.int64)
+    capacities = live[:, layout.L_COUNT] + live[:, layout.L_COUNT] // 4
     starts = np.cumsum(capacities) - capacities
     total = int(capacities.sum())
     postings = np.zeros((max(256, total + total // 4), POSTING), np.int64)
@@ -45,9 +45,18 @@ def pack_words(arrays: Arrays) -> None:
     into, source = _moves(firsts, sizes, starts)
     words[into] = arrays.words[source]
     conjunctions[filters, layout.C_FIRST] = starts[: filters.size]
+    _tell_postings(arrays, conjunctions[filters])
     programs[functions, layout.R_FIRST] = starts[filters.size :]
     arrays.state[layout.WORDS], arrays.state[layout.WORDS_DEAD] = total, 0
     arrays.replace("words", words)
+
+
+def _tell_postings(arrays: Arrays, conjunctions: np.ndarray[Any, Any]) -> None:
+    """Postings know the first word of their conjunction's block."""
+    lists = arrays.lists.reshape(-1, LIST)
+    at = lists[conjunctions[:, layout.C_LIST], layout.L_START] + conjunctions[:, layout.C_PLACE]
+    blocks = arrays.postings.reshape(-1, POSTING)[:, layout.P_BLOCK]
+    blocks[at] = (blocks[at] & ~np.int64(0xFFFFFFFF)) | conjunctions[:, layout.C_FIRST]
 
 
 def _moves(

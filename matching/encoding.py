@@ -1,4 +1,4 @@
-"""Filters and messages in words: what the index hands to the kernels through the stream.
+"""Filters and messages in words: what the index hands to the kernels through a stream.
 
 A conjunction becomes a block of constraints with its lists and strings behind them; a publication becomes a
 head, the scalars of its known attributes and of the publisher's known variables, and the bytes of its strings.
@@ -14,14 +14,27 @@ import numpy as np
 
 from silbo.context.scalars import EXACT, bool_mask, encoded_number, listed, packed, set_block
 from silbo.language import tree
-from silbo.matching.arrays import Arrays
 from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import BOOL, FLAGS, HEAD, KIND, NUMBER, RESIDUE, SCALAR, SET, SHAPE, STRING
+from silbo.matching.kernels.layout import (
+    BOOL,
+    FLAGS,
+    HEAD,
+    KIND,
+    NUMBER,
+    RESIDUE,
+    SCALAR,
+    SET,
+    SHAPE,
+    STRING,
+)
+from silbo.matching.names import Names
 from silbo.matching.normal_form import FilterAtom
 from silbo.model.geometry import Geometry
 from silbo.model.values import Attributes, Context, Scalar, ValueSet
 
 Literal: TypeAlias = tuple[FilterAtom, bool]  # an atom that must be true or, where the second is true, false
+
+Numbers: TypeAlias = np.ndarray[Any, Any]
 
 IS_NUMBER, IS_BOOL, IS_STRING = NUMBER << KIND, BOOL << KIND, STRING << KIND
 
@@ -53,23 +66,25 @@ OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 class Encoder:
-    """Writes into the stream of `arrays`; knows the ids of attributes and of publishers' variables."""
+    """Writes into a stream of its own; `attributes` and `variables` are the names that count."""
 
-    def __init__(self, arrays: Arrays) -> None:
-        self._arrays = arrays
-        self.attributes: dict[str, int] = {}
-        self.variables: dict[str, int] = {}
+    def __init__(self, attributes: Names, variables: Names, size: int = 4_096) -> None:
+        self.attributes = attributes
+        self.variables = variables
+        self.stream = np.zeros(size, np.int64)
         self._view()
 
     def _view(self) -> None:
         # memoryviews write one item several times as fast as arrays do
-        self._words: Any = self._arrays.stream.data
-        self._doubles: Any = self._arrays.stream_f.data
-        self._bytes: Any = self._arrays.stream_b.data
+        self._words: Any = self.stream.data
+        self._doubles: Any = self.stream.view(np.float64).data
+        self._bytes: Any = self.stream.view(np.uint8).data
 
     def make_room(self, words: int) -> None:
-        """Make the stream longer."""
-        self._arrays.grow("stream", words)
+        """Make the stream longer, at least this long."""
+        stream = np.zeros(max(words, 2 * self.stream.size), np.int64)
+        stream[: self.stream.size] = self.stream
+        self.stream = stream
         self._view()
 
     # conjunctions
@@ -91,6 +106,15 @@ class Encoder:
 
     def _constraint(self, atom: FilterAtom, negated: bool, at: int, end: int) -> int:
         """Write one constraint; where the block ends now."""
+        if type(atom) is tree.Compare and atom.right.kind == "number" and not negated:  # type: ignore[union-attr]
+            # most constraints are of this form: a few look-ups instead of a pattern
+            value: Any = atom.right.value  # type: ignore[union-attr]
+            number = self.attributes.ids[atom.left.name]  # type: ignore[union-attr]
+            if -EXACT <= value <= EXACT:
+                self._words[at] = number | NUMBERS[atom.operator] << KIND
+                self._doubles[at + 1] = value
+                self._words[at + 2] = 0
+                return end
         match atom:
             case tree.Compare(operator, tree.Name(_, name), tree.Constant(kind, value)):
                 return self._comparison(OPPOSITE[operator] if negated else operator, name, kind, value, at, end)
@@ -99,7 +123,7 @@ class Encoder:
             case tree.In(tree.Name(_, name), tuple() as members):
                 return self._membership(name, members, at, end, negated=negated)
             case tree.Exists(tree.Name(_, name)):
-                self._put(at, self.attributes[name], layout.MISSING if negated else layout.EXISTS)
+                self._put(at, self.attributes.ids[name], layout.MISSING if negated else layout.EXISTS)
                 return end
             case _:
                 raise AssertionError(f"no filter holds {atom}")
@@ -112,19 +136,19 @@ class Encoder:
     def _comparison(self, operator: str, name: str, kind: str, value: Any, at: int, end: int) -> int:
         if kind == "number":
             number, residue = encoded_number(value)
-            self._words[at] = self.attributes[name] | NUMBERS[operator] << KIND | residue << RESIDUE
+            self._words[at] = self.attributes.ids[name] | NUMBERS[operator] << KIND | residue << RESIDUE
             self._doubles[at + 1] = number
             self._words[at + 2] = 0
             return end
         if kind == "bool":
             admitted = value is (operator == "=")
-            self._put(at, self.attributes[name], layout.B_IN, 1 << int(admitted))
+            self._put(at, self.attributes.ids[name], layout.B_IN, 1 << int(admitted))
             return end
         return self._text(STRINGS[operator], name, value, at, end)
 
     def _text(self, operator: int, name: str, value: str, at: int, end: int) -> int:
         data = value.encode()
-        self._put(at, self.attributes[name], operator, hash(value), end * 8 | len(data) << 32)
+        self._put(at, self.attributes.ids[name], operator, hash(value), end * 8 | len(data) << 32)
         return self._append(packed(data), end)
 
     def _membership(self, name: str, members: tuple[tree.Constant, ...], at: int, end: int, *, negated: bool) -> int:
@@ -132,7 +156,7 @@ class Encoder:
         kind = members[0].kind
         if kind == "bool":
             mask = int(bool_mask(values))
-            self._put(at, self.attributes[name], layout.B_IN, 3 - mask if negated else mask)
+            self._put(at, self.attributes.ids[name], layout.B_IN, 3 - mask if negated else mask)
             return end
         code = NUMBER if kind == "number" else STRING
         operator = (
@@ -140,32 +164,63 @@ class Encoder:
             if kind == "number"
             else (layout.S_NOT_IN if negated else layout.S_IN)
         )
-        self._put(at, self.attributes[name], operator, 0, end | len(values) << 32)
+        self._put(at, self.attributes.ids[name], operator, 0, end | len(values) << 32)
         return self._append(listed(code, values, end), end)
 
     def _append(self, block: np.ndarray[Any, Any], end: int) -> int:
         if end + block.size > len(self._words):
             self.make_room(end + block.size)
-        self._arrays.stream[end : end + block.size] = block
+        self.stream[end : end + block.size] = block
         return end + block.size
 
-    # publications
+    # events
+
+    def context(self, row: int, cells: Sequence[tuple[int, float]], at: int) -> int:
+        """Write a change of floats in a row's cells, given by their columns; the word behind it."""
+        behind = at + HEAD + SCALAR * len(cells)
+        if behind > len(self._words):
+            self.make_room(behind)
+        words = self._words
+        words[at] = layout.SET_CONTEXT | len(cells) << 8 | row << 32
+        words[at + 1] = behind - at
+        for i, (column, value) in enumerate(cells):
+            here = at + HEAD + SCALAR * i
+            words[here] = column
+            self._doubles[here + 1] = value
+            words[here + 2] = IS_NUMBER
+        return behind
+
+    def contexts(self, rows: Numbers, columns: Sequence[tuple[int, Numbers]], at: int) -> int:
+        """Write changes of floats in many rows, one event each; the word behind them."""
+        length = HEAD + SCALAR * len(columns)
+        behind = at + length * rows.size
+        if behind > len(self._words):
+            self.make_room(behind)
+        events = self.stream[at:behind].reshape(rows.size, length)
+        events[:, 0] = layout.SET_CONTEXT | len(columns) << 8 | rows.astype(np.int64) << 32
+        events[:, 1] = length
+        for i, (column, values) in enumerate(columns):
+            here = HEAD + SCALAR * i
+            events[:, here] = column
+            events[:, here + 1] = np.ascontiguousarray(values, np.float64).view(np.int64)
+            events[:, here + 2] = IS_NUMBER
+        return behind
 
     def publication(self, attributes: Attributes, offered: Context, at: int = 0, *, pause: bool = False) -> int:
         """Write a publication at a word of the stream; the word behind it."""
-        while True:
-            try:
-                return self._publication(attributes, offered, at, pause)
-            except (IndexError, ValueError):  # the stream was too short for it
-                self.make_room(2 * len(self._words))
+        try:
+            return self._publication(attributes, offered, at, pause)
+        except (IndexError, ValueError):  # the stream was too short for it
+            self.make_room(0)
+            return self.publication(attributes, offered, at, pause=pause)
 
     def _publication(self, attributes: Attributes, offered: Context, at: int, pause: bool) -> int:
         first = at + HEAD
         text = (first + SCALAR * (len(attributes) + len(offered))) * 8
-        known, text = self._scalars(attributes, self.attributes, first, text)
+        known, text = self._scalars(attributes, self.attributes.ids, first, text)
         sent = 0
-        if offered and self.variables:
-            sent, text = self._scalars(offered, self.variables, first + known * SCALAR, text)
+        if offered and self.variables.ids:
+            sent, text = self._scalars(offered, self.variables.ids, first + known * SCALAR, text)
         behind = (text + 7) // 8
         self._words[at] = layout.PUBLISH | known << 8 | sent << 24 | int(pause) << FLAGS
         self._words[at + 1] = behind - at
@@ -218,5 +273,5 @@ class Encoder:
         self._words[at + 2] = start
         if start + block.size > len(self._words):
             raise IndexError
-        self._arrays.stream[start : start + block.size] = block
+        self.stream[start : start + block.size] = block
         return (start + block.size) * 8

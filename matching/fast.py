@@ -8,7 +8,7 @@ growth, compaction; what is done for each posting is in `kernels`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,16 +17,32 @@ from silbo.context.table import ContextTable
 from silbo.language import tree
 from silbo.matching.arrays import Arrays
 from silbo.matching.candidates import Found, SubscriptionRow
+from silbo.matching.columns import Columns
 from silbo.matching.compaction import pack_postings, pack_words
 from silbo.matching.encoding import Encoder, Literal
 from silbo.matching.functions import Family, Functions
 from silbo.matching.kernels import entries, layout
-from silbo.matching.kernels.layout import A_NAMED, ATTRIBUTE, CONJUNCTION, LIST, POSTING, SUBSCRIPTION
-from silbo.matching.normal_form import conjunctions
+from silbo.matching.kernels.layout import (
+    A_NAMED,
+    ATTRIBUTE,
+    CONJUNCTION,
+    DONE,
+    LIST,
+    OUT,
+    PAUSED,
+    POSTING,
+    PUBLICATIONS,
+    SUBSCRIPTION,
+)
+from silbo.matching.names import Names
+from silbo.matching.normal_form import conjunctions, named
 from silbo.matching.planner import Planner
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
 
+Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]  # of subscriptions
+
+NOBODY: Numbers = np.zeros(0, np.int32)
 ATOMS = tree.Compare | tree.Pattern | tree.In | tree.Exists | tree.Truth
 
 
@@ -38,12 +54,13 @@ class FastIndex:
         self._contexts = contexts
         self._cells = contexts.with_cells()
         self.arrays = Arrays(self._cells)
-        self._encoder = Encoder(self.arrays)
+        self.attributes, self.variables = Names(), Names()
+        self._encoder = Encoder(self.attributes, self.variables)
         self._functions = Functions(self)
         self._planner = Planner(self)
-        self._rows: list[SubscriptionRow | None] = []
+        self._rows: list[Any] = []  # by number; None where it is free
         self._free: list[int] = []
-        self._free_attributes: list[int] = []
+        self._state: Any = self.arrays.state.data  # never replaced
         self.changes = 0
 
     # subscriptions
@@ -51,8 +68,6 @@ class FastIndex:
     def add(self, row: SubscriptionRow) -> None:
         """Take a new subscription in."""
         self.changes += 1
-        for name in row.filter.variables("attribute"):
-            self.attribute(name)
         program = -1 if row.function is None else self._functions.take(row.function)
         slot = self._slot(row)
         fields: Any = self.arrays.subscriptions.data
@@ -60,8 +75,12 @@ class FastIndex:
         fields[at + layout.S_HEAD] = -1
         fields[at + layout.S_ROW] = self._contexts.row(row.subscriber)
         fields[at + layout.S_PROGRAM] = program
-        fields[at + layout.S_COUNT] = 0
-        for conjunction in _literals(row.filter.tree):
+        literals = _literals(row.filter.tree)
+        fields[at + layout.S_COUNT] = len(literals)
+        for conjunction in literals:
+            for atom, _ in conjunction:
+                if not isinstance(atom, tree.Truth):
+                    self.attribute(named(atom))
             written = self._encoder.conjunction(conjunction)
             if written is not None:
                 self._call(self._add, slot, *written)
@@ -70,14 +89,21 @@ class FastIndex:
         """Forget a subscription."""
         self.changes += 1
         slot = row.slot
+        state = self._state
+        state[layout.OUT] = 0
         self._call(self._change, entries.REMOVE, slot, 0)
         self._rows[slot] = None
         self._free.append(slot)
         if row.function is not None:
             self._functions.release(row.function)
-        for name in row.filter.variables("attribute"):
-            self.forget_attribute(name)
-        self._compact()
+        for attribute in self.arrays.out[: state[layout.OUT]].tolist() if state[layout.OUT] else ():
+            name = self.attributes.of(attribute)
+            if name is not None:
+                self.forget_attribute(name)
+        if state[layout.POSTINGS] > 3 * state[layout.POSTINGS_LIVE] + 4_096:
+            pack_postings(self.arrays)
+        if 2 * state[layout.WORDS_DEAD] > state[layout.WORDS] + 8_192:
+            pack_words(self.arrays)
 
     def _slot(self, row: SubscriptionRow) -> int:
         if self._free:
@@ -95,9 +121,9 @@ class FastIndex:
     # what functions read
 
     @property
-    def variables(self) -> dict[str, int]:
-        """The ids of publishers' variables."""
-        return self._encoder.variables
+    def context_rows(self) -> int:
+        """How many rows of contexts there is room for."""
+        return self._cells.rows
 
     def column(self, name: str) -> int | None:
         """The column of a subscriber's variable, if there is one left."""
@@ -105,22 +131,26 @@ class FastIndex:
 
     def attribute(self, name: str) -> int:
         """The id of an attribute, a new one if nobody named it before."""
-        ids = self._encoder.attributes
-        number = ids.get(name)
+        number = self.attributes.ids.get(name)
         if number is None:
-            number = ids[name] = self._free_attributes.pop() if self._free_attributes else len(ids)
-            self.arrays.grow("attributes", (number + 1) * ATTRIBUTE)
+            number = self.attributes.take(name)
+            self.arrays.grow("attributes", len(self.attributes) * ATTRIBUTE)
             self.arrays.attributes[number * ATTRIBUTE : (number + 1) * ATTRIBUTE] = 0
         return number
 
+    def variable(self, name: str) -> int:
+        """The id of a publisher's variable, a new one if no function read it before."""
+        number = self.variables.ids.get(name)
+        if number is None:
+            number = self.variables.take(name)
+            self.arrays.grow("pubs", len(self.variables))
+        return number
+
     def forget_attribute(self, name: str) -> None:
-        """Give an attribute's id free if no filter and no function names it any more."""
-        number = self._encoder.attributes.get(name)
-        if number is None or self._functions.reads(name):
-            return
-        if self.arrays.attributes[number * ATTRIBUTE + A_NAMED] == 0:
-            del self._encoder.attributes[name]
-            self._free_attributes.append(number)
+        """Give an attribute's id free, if no function reads it and no filter names it."""
+        number = self.attributes.ids[name]
+        if self.arrays.attributes[number * ATTRIBUTE + A_NAMED] == 0 and not self._functions.reads(name):
+            self.attributes.forget(name)
 
     # publications
 
@@ -135,26 +165,63 @@ class FastIndex:
         """For each publication the rows that get it, and those of which only `decision` can tell."""
         for publication in batch:
             sure, maybe = self.match(publication.attributes, publication.offered)
-            rows = self._rows
-            yield [rows[slot] for slot in sure], [rows[slot] for slot in maybe]  # type: ignore[misc]  # none is free
+            yield self.rows_of(sure), self.rows_of(maybe)
 
-    def match(self, attributes: Attributes, offered: Context) -> tuple[list[int], list[int]]:
+    def rows_of(self, slots: Numbers) -> list[SubscriptionRow]:
+        """The subscriptions with these numbers."""
+        rows = self._rows
+        return [rows[slot] for slot in slots.tolist()]  # none of them is free
+
+    def match(self, attributes: Attributes, offered: Context) -> tuple[Numbers, Numbers]:
         """The numbers of the subscriptions that get a message, and of those of which only Python can tell."""
         end = self._encoder.publication(attributes, offered)
-        arrays = self.arrays
-        state = arrays.state
-        state[layout.OUT] = state[layout.PUBLICATIONS] = 0
-        status = self._call(self._run, 0, end)
-        hits: list[int] = arrays.out[: state[layout.OUT]].tolist()
-        self._planner.count()
-        if status != layout.PAUSED:
-            return hits, []
-        return [hit for hit in hits if hit >= 0], [-1 - hit for hit in hits if hit < 0]
+        state, arrays = self._state, self.arrays
+        state[OUT] = state[PUBLICATIONS] = 0
+        if self._cells.generation != arrays.generation or self._encoder.stream is not arrays.stream:
+            self._adopt()
+        status = self._run(arrays.handle, 0, end)
+        if status > PAUSED:
+            status = self._call(self._run, 0, end)
+        hits = arrays.out[: state[OUT]].copy()
+        self._planner.count(1)
+        if status == DONE:
+            return hits, NOBODY
+        return hits[hits >= 0], -1 - hits[hits < 0]
+
+    def columns(self) -> Columns:
+        """A batch for `apply`, empty."""
+        return Columns(self.attributes, self.variables, self._cells.columns)
+
+    def apply(self, batch: Columns) -> Iterator[tuple[Numbers, Numbers]]:
+        """For each publication of a batch what `match` gives, with the contexts as they are at its place.
+
+        The kernel runs ahead up to the next publication that something must be asked of: of one with `pause`, or
+        with candidates of which only Python can tell, the contexts in the table are those of its place until
+        the next one is taken.
+        """
+        state, arrays, at = self._state, self.arrays, 0
+        while at < batch.size:
+            state[OUT] = state[PUBLICATIONS] = 0
+            arrays.adopt(batch.stream)
+            self._functions.make_places()
+            status = self._run(arrays.handle, at, batch.size)
+            at = state[layout.HALTED]
+            if status > PAUSED:
+                self._grow(status)
+            hits, ends = arrays.out[: state[OUT]].copy(), arrays.ends[: state[PUBLICATIONS]].tolist()
+            self._planner.count(len(ends))
+            yield from self._parts(hits, ends)
+
+    def _parts(self, hits: Numbers, ends: list[int]) -> Iterator[tuple[Numbers, Numbers]]:
+        start = 0
+        for end in ends:
+            part = hits[start:end]
+            yield (part, NOBODY) if part.size == 0 or part.min() >= 0 else (part[part >= 0], -1 - part[part < 0])
+            start = end
 
     def row(self, slot: int) -> SubscriptionRow:
         """The subscription with this number."""
-        row = self._rows[slot]
-        assert row is not None
+        row: SubscriptionRow = self._rows[slot]
         return row
 
     # kernels
@@ -162,16 +229,22 @@ class FastIndex:
     def _call(self, kernel: Any, *arguments: int) -> int:
         """Call a kernel; where something must grow first, let it grow and call again."""
         while True:
-            if self.arrays.adopt():
-                self._functions.make_places()
+            if self._cells.generation != self.arrays.generation or self._encoder.stream is not self.arrays.stream:
+                self._adopt()
             status: int = kernel(self.arrays.handle, *arguments)
-            if status in (layout.DONE, layout.PAUSED):
+            if status <= PAUSED:
                 return status
             self._grow(status)
+
+    def _adopt(self) -> None:
+        self.arrays.adopt(self._encoder.stream)
+        self._functions.make_places()
 
     def _grow(self, status: int) -> None:
         arrays, state = self.arrays, self.arrays.state
         match status:
+            case layout.GROW_POSTINGS if state[layout.POSTINGS] > 2 * state[layout.POSTINGS_LIVE] + 1_024:
+                pack_postings(arrays)
             case layout.GROW_POSTINGS:
                 arrays.grow("postings", int(state[layout.POSTINGS] + state[layout.NEEDED]) * POSTING)
             case layout.GROW_KEYS:
@@ -189,14 +262,6 @@ class FastIndex:
                 arrays.grow("ends", int(state[layout.PUBLICATIONS]) + 1)
             case _:
                 raise AssertionError(f"no kernel answers {status}")
-
-    def _compact(self) -> None:
-        """Give memory back where much more is used than lives."""
-        state = self.arrays.state
-        if state[layout.POSTINGS] > 3 * state[layout.POSTINGS_LIVE] + 4_096:
-            pack_postings(self.arrays)
-        if 2 * state[layout.WORDS_DEAD] > state[layout.WORDS] + 8_192:
-            pack_words(self.arrays)
 
     # plans
 
@@ -229,10 +294,10 @@ class FastIndex:
         }
 
 
-def _literals(condition: tree.Condition) -> Iterable[Sequence[Literal]]:
+def _literals(condition: tree.Condition) -> Sequence[Sequence[Literal]]:
     """The conjunctions of a filter; most are one conjunction as it stands, without a normal form."""
     if isinstance(condition, ATOMS):
         return [[(condition, False)]]
     if isinstance(condition, tree.And) and all(isinstance(each, ATOMS) for each in condition.operands):
         return [[(each, False) for each in condition.operands]]  # type: ignore[misc]  # atoms all
-    return ([(each.atom, each.negated) for each in conjunction] for conjunction in conjunctions(condition))
+    return [[(each.atom, each.negated) for each in conjunction] for conjunction in conjunctions(condition)]

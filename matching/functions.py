@@ -57,7 +57,6 @@ class Functions:
         self._index = index
         self._uses: dict[str, _Use] = {}
         self._free_programs: list[int] = []
-        self._free_pubs: list[int] = []
         self._pub_users: dict[str, int] = {}
         self._msg_users: dict[str, int] = {}
         self.families: dict[FamilyKey, Family] = {}
@@ -109,14 +108,7 @@ class Functions:
             case "this":
                 return self._index.column(name.name)
             case _:
-                return self._pub(name.name)
-
-    def _pub(self, name: str) -> int:
-        ids = self._index.variables
-        if name not in ids:
-            ids[name] = self._free_pubs.pop() if self._free_pubs else len(ids)
-            self._index.arrays.grow("pubs", ids[name] + 1)
-        return ids[name]
+                return self._index.variable(name.name)
 
     def _store(self, program: Program) -> int:
         """Put a program's block among the words, and its record among the programs."""
@@ -142,10 +134,10 @@ class Functions:
         if use.family is not None and use.family.subscriptions == 0:
             self._forget_family(use.family)
         for name in function.variables("pub"):
-            if _one_less(self._pub_users, name) and name in self._index.variables:
-                self._free_pubs.append(self._index.variables.pop(name))
+            if _one_less(self._pub_users, name) and name in self._index.variables.ids:
+                self._index.variables.forget(name)
         for name in function.variables("msg"):
-            if _one_less(self._msg_users, name):
+            if _one_less(self._msg_users, name) and name in self._index.attributes.ids:
                 self._index.forget_attribute(name)
 
     # families
@@ -173,7 +165,7 @@ class Functions:
         at = family.number * FAMILY
         whole = [int(family.is_active), int(is_geo)]
         for axis in (*axes, None)[:2]:
-            whole += [-1, -1] if axis is None else [self._pub(axis.pub), self._index.column(axis.this) or 0]
+            whole += [-1, -1] if axis is None else [self._index.variable(axis.pub), self._index.column(axis.this) or 0]
         arrays.families[at : at + len(whole)] = whole
         arrays.families_f[at + layout.F_CELL] = 2.0**order
         arrays.families_f[at + layout.F_REACH] = family.reach
@@ -190,9 +182,8 @@ class Functions:
     def make_places(self) -> None:
         """See to it that every context row has a place for every family."""
         arrays = self._index.arrays
-        arrays.adopt()
         families, width = int(arrays.state[layout.FAMILIES]), int(arrays.state[layout.WIDTH])
-        rows = arrays.moved.size
+        rows = self._index.context_rows
         arrays.grow("near", rows)
         if families == 0 or arrays.places.size == rows * max(width, families) * PLACE:
             return

@@ -26,16 +26,14 @@ class Constraint:
     @property
     def attribute(self) -> str | None:
         """The attribute that it constrains; `true` and `false` constrain none."""
-        match self.atom:
-            case (
-                Compare(_, Name(_, name), _)
-                | Pattern(_, Name(_, name), _)
-                | In(Name(_, name), _)
-                | Exists(Name(_, name))
-            ):
-                return name
-            case _:
-                return None
+        return None if isinstance(self.atom, Truth) else named(self.atom)
+
+
+def named(atom: Compare | Pattern | In | Exists) -> str:
+    """The attribute that an atom of a filter names."""
+    name = atom.left if isinstance(atom, Compare | Pattern) else atom.value if isinstance(atom, In) else atom.name
+    assert isinstance(name, Name)
+    return name.name
 
 
 Conjunction: TypeAlias = tuple[Constraint, ...]

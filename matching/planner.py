@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 FIRST, EVERY = 64, 512  # publications between two looks: the first, and later ones
 ENOUGH = 512  # conjunctions surveyed before a family's plan may change
-CLEARLY = 1.5  # times cheaper: a change moves every conjunction of the family
+CLEARLY = 2.0  # times cheaper: a change moves every conjunction of the family
 
 # nanoseconds, measured on one machine; only their proportions count
-VISIT = 2.0  # a posting that content brings up
+VISIT = 10.0  # a posting that content brings up, of which some are candidates
 CHECK = 15.0  # a posting that the grid brings up, with its row
 GRID = 250.0  # the cells around a publisher
 FUNCTION, CLAUSE, CONSTRAINTS = 40.0, 10.0, 30.0
@@ -35,11 +35,11 @@ class Planner:
 
     def __init__(self, index: FastIndex) -> None:
         self._index = index
-        self._left = FIRST
+        self._left = FIRST  # publications until it looks again
 
-    def count(self) -> None:
-        """One more publication was matched."""
-        self._left -= 1
+    def count(self, publications: int) -> None:
+        """So many more publications were matched."""
+        self._left -= publications
         if self._left <= 0:
             self._left = EVERY
             self.plan()
@@ -52,16 +52,17 @@ class Planner:
 
     def _plan_family(self, family: Family) -> None:
         words = self._index.arrays.families[family.number * FAMILY : (family.number + 1) * FAMILY]
-        sampled, by_content, by_context = (
-            int(words[at]) for at in (layout.F_SAMPLED, layout.F_BY_CONTENT, layout.F_BY_CONTEXT)
-        )
+        counts = words[layout.F_SAMPLED : layout.F_WALKED + 1]
+        sampled, by_content, by_context, walks, walked = counts.tolist()
         if sampled < ENOUGH:
             return
+        # a grid in use counts what it brings up; without one, the survey must do
+        near = walked / walks if family.is_active and walks else family.subscriptions * by_context / sampled
         content = VISIT * family.subscriptions * by_content / sampled
-        context = GRID + CHECK * family.subscriptions * by_context / sampled
+        context = GRID + CHECK * near
         wanted = CLEARLY * content >= context if family.is_active else CLEARLY * context < content
         # what was seen long ago counts less and less: half of it each time
-        words[[layout.F_SAMPLED, layout.F_BY_CONTENT, layout.F_BY_CONTEXT]] //= 2
+        counts //= 2
         if wanted != family.is_active:
             self._index.change_plan(family, active=wanted)
 

@@ -5,12 +5,9 @@ A constraint is true or not; unknown (an absent attribute, a value of another ki
 
 from __future__ import annotations
 
-import numpy as np
-
 from silbo.compiled import inner
 from silbo.matching.kernels.handles import (
     attributes_of,
-    conjunctions_of,
     failure_of,
     state_of,
     stream_b_of,
@@ -26,9 +23,6 @@ from silbo.matching.kernels.layout import (
     B_IN,
     BEGINS,
     BOOL,
-    C_COUNT,
-    C_FIRST,
-    CONJUNCTION,
     ENDS,
     EXISTS,
     HOLDS,
@@ -65,11 +59,8 @@ from silbo.matching.kernels.strings import fits, order, same
 
 
 @inner
-def all_hold(t, conjunction):
-    """Whether every constraint of a conjunction holds."""
-    conjunctions = conjunctions_of(t)
-    first = np.int64(conjunctions[conjunction * CONJUNCTION + C_FIRST])
-    count = conjunctions[conjunction * CONJUNCTION + C_COUNT]
+def all_hold(t, first, count):
+    """Whether every constraint of the block that begins at word `first` holds."""
     state_of(t)[TESTED] += 1
     stream = stream_of(t)
     stream_f = stream_f_of(t)

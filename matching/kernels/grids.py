@@ -139,7 +139,7 @@ def place(t, row, family):
             return room
         if old >= 0:
             unfile(t, old, places[here + W_PLACE])
-        old = file(t, key)
+        old = file(t, key, np.int64(0))
         places[here + W_LIST] = old
         places[here + W_PLACE] = lists[old * LIST + L_COUNT] - 1
     posting = (lists[old * LIST + L_START] + places[here + W_PLACE]) * POSTING

@@ -44,17 +44,22 @@ COLUMNS = 25  # columns of the context cells
 STATE = 32
 
 # what a kernel answers: done, or which array must grow before it is called again
-DONE, GROW_POSTINGS, GROW_KEYS, GROW_LISTS, GROW_WORDS, GROW_CONJUNCTIONS, GROW_OUT, PAUSED = 0, 1, 2, 3, 4, 5, 6, 7
+DONE, PAUSED, GROW_POSTINGS, GROW_KEYS, GROW_LISTS, GROW_WORDS, GROW_CONJUNCTIONS, GROW_OUT = 0, 1, 2, 3, 4, 5, 6, 7
 
 # a posting, in words: the signature of the attributes it needs, the interval that its access attribute's
-# number must lie in, conjunction and context row, program + 1 (0: no function). In a grid's cell: a row's position.
-POSTING = 5
-P_SIGNATURE, P_LOW, P_HIGH, P_WHO, P_PROGRAM = 0, 1, 2, 3, 4
-CELL = 1 << 40  # flag in P_PROGRAM: of a grid's cell; below it stands the family
+# number must lie in, conjunction and context row, program + 1 (0: no function) with flags and the number of
+# constraints, the block's first word and the subscription. Whatever a candidate needs first stands in it, so
+# that it costs one look into memory. In a grid's cell: a row's position, its own list and itself, the family.
+POSTING = 6
+P_SIGNATURE, P_LOW, P_HIGH, P_WHO, P_PROGRAM, P_BLOCK = 0, 1, 2, 3, 4, 5
+CELL = 1 << 32  # flag in P_PROGRAM: of a grid's cell; below it stands the family
+EXACT = 1 << 33  # the interval says all that there is to say, for numbers without a residue
+MULTIPLE = 1 << 34  # the subscription has other conjunctions
+P_COUNT = 40  # shift: the number of constraints
 
 # a list of postings, in words
 LIST = 6
-L_START, L_COUNT, L_CAPACITY, L_KEY, L_SEEN = 0, 1, 2, 3, 4
+L_START, L_COUNT, L_CAPACITY, L_KEY, L_SEEN, L_WHAT = 0, 1, 2, 3, 4, 5  # L_WHAT: the way and attribute of its first
 
 # a conjunction, in 4-byte fields
 CONJUNCTION = 8
@@ -80,7 +85,7 @@ R_FIRST, R_SIZE, R_FAMILY, R_EARLY, R_TRIED, R_HELD, R_WORDS = 0, 1, 2, 3, 4, 5,
 FAMILY = 16
 F_ACTIVE, F_GEO, F_PUB_X, F_THIS_X, F_PUB_Y, F_THIS_Y = 0, 1, 2, 3, 4, 5
 F_CELL, F_REACH, F_SCALE = 6, 7, 8  # doubles
-F_MEMBERS, F_SAMPLED, F_BY_CONTENT, F_BY_CONTEXT = 9, 10, 11, 12
+F_SAMPLED, F_BY_CONTENT, F_BY_CONTEXT, F_WALKS, F_WALKED = 9, 10, 11, 12, 13  # what the survey and the grid count
 
 # a context row's place in a family's grid, in 4-byte fields: the cell's list and the
 # place in it, the row's own list and how many conjunctions of the family it has

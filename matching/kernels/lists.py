@@ -2,7 +2,7 @@
 
 Conjunctions are filed here under their access predicate, or under their subscriber's row; rows of contexts
 are filed under their grid's cell. A key is a hash: two things that share one share a list, and the check of
-what was found sets them apart. A list that is full moves to a slice of twice the size at the end of the
+what was found sets them apart. A list that is full moves to a larger slice at the end of the
 postings; what it leaves is reclaimed by compaction.
 """
 
@@ -34,6 +34,7 @@ from silbo.matching.kernels.layout import (
     L_KEY,
     L_SEEN,
     L_START,
+    L_WHAT,
     LIST,
     LISTS,
     NEEDED,
@@ -74,6 +75,12 @@ def find(t, key):
 
 
 @inner
+def grown(capacity):
+    """The capacity of a list that grows: twice for short ones, by half for long ones."""
+    return 2 * capacity if 0 < capacity < 8 else capacity + capacity // 2 + 1
+
+
+@inner
 def room_for(t, key):
     """DONE if one more posting under the key has room; else what must grow first."""
     state = state_of(t)
@@ -88,7 +95,7 @@ def room_for(t, key):
             return GROW_LISTS
         state[NEEDED] = 1
     elif lists[found * LIST + L_COUNT] == lists[found * LIST + L_CAPACITY]:
-        state[NEEDED] = 2 * lists[found * LIST + L_CAPACITY]
+        state[NEEDED] = grown(lists[found * LIST + L_CAPACITY])
     else:
         state[NEEDED] = 0
     if (state[POSTINGS] + state[NEEDED]) * POSTING > postings.size:
@@ -97,7 +104,7 @@ def room_for(t, key):
 
 
 @inner
-def file(t, key):
+def file(t, key, what):
     """A place for one more posting under a key: the list; the place is its last. There must be room."""
     state = state_of(t)
     postings = postings_of(t)
@@ -105,9 +112,10 @@ def file(t, key):
     found = find(t, key)
     if found < 0:
         found = _new_list(t, key)
+        lists[found * LIST + L_WHAT] = what
     at = found * LIST
     if lists[at + L_COUNT] == lists[at + L_CAPACITY]:
-        capacity = max(1, 2 * lists[at + L_CAPACITY])
+        capacity = grown(lists[at + L_CAPACITY])
         start = state[POSTINGS]
         old = lists[at + L_START] * POSTING
         for i in range(lists[at + L_COUNT] * POSTING):

@@ -67,10 +67,13 @@ from silbo.matching.kernels.layout import (
     DONE,
     DRAWN,
     EVENTS,
+    EXACT,
     F_ACTIVE,
     F_BY_CONTENT,
     F_BY_CONTEXT,
     F_SAMPLED,
+    F_WALKED,
+    F_WALKS,
     FALSE,
     FAMILIES,
     FAMILY,
@@ -83,6 +86,7 @@ from silbo.matching.kernels.layout import (
     L_COUNT,
     L_SEEN,
     L_START,
+    L_WHAT,
     LAST_PROGRAM,
     LAST_ROW,
     LAST_TRUTH,
@@ -90,9 +94,12 @@ from silbo.matching.kernels.layout import (
     LONGEST_KEY,
     MAYBE,
     MOVED,
+    MULTIPLE,
     N_EQ,
     NUMBER,
     OUT,
+    P_BLOCK,
+    P_COUNT,
     P_HIGH,
     P_LOW,
     P_PROGRAM,
@@ -111,7 +118,6 @@ from silbo.matching.kernels.layout import (
     R_SIZE,
     R_TRIED,
     RESIDUE,
-    S_COUNT,
     S_EQ,
     S_PROGRAM,
     S_ROW,
@@ -239,8 +245,14 @@ def match(t, at):
 
 @inner
 def _take(t, way, what, detail, number, count):
-    """Add the list under a key to the slices, if there is one. There is room for every list once."""
-    return _take_list(t, find(t, key_of(way, what, detail)), number, count)
+    """Add the list under a key to the slices, if there is one. There is room for every list once.
+
+    If the key is shared with something else, the number says nothing of what is in the list.
+    """
+    found = find(t, key_of(way, what, detail))
+    if found >= 0 and lists_of(t)[found * LIST + L_WHAT] != (way << 32 | what):
+        number = np.nan
+    return _take_list(t, found, number, count)
 
 
 @inner
@@ -269,13 +281,16 @@ def _collect(t, first, behind):
         attribute = stream[i] & 0xFFFFFFFF
         base = attribute * ATTRIBUTE
         kind = (stream[i] >> KIND) & 0xFF
-        number = stream_f[i + 1] if kind == NUMBER else 0.0
+        number = 0.0
+        if kind == NUMBER:
+            # intervals are of doubles: a number that is more than its double must be compared with care
+            number = stream_f[i + 1] if stream[i] >> RESIDUE == 0 else np.nan
         if attributes[base + A_ANY] > 0:
             count = _take(t, A_ANY, attribute, NOTHING, 0.0, count)
         if kind == NUMBER and attributes[base + A_NUMBER] > 0:
             count = _take(t, A_NUMBER, attribute, NOTHING, number, count)
         if attributes[base + A_EQUAL] > 0:
-            bits = NOTHING if kind == NUMBER and number == 0.0 else stream[i + 1]
+            bits = NOTHING if kind == NUMBER and stream_f[i + 1] == 0.0 else stream[i + 1]
             count = _take(t, A_EQUAL + 32 * kind, attribute, bits, number, count)
         if kind == STRING:
             if attributes[base + A_STRING] > 0:
@@ -314,11 +329,16 @@ def _collect_near(t, family, count):
     """The own lists of the rows near the publisher."""
     state = state_of(t)
     places = places_of(t)
+    families = families_of(t)
+    lists = lists_of(t)
     near = near_of(t)
     found = rows_near(t, family)
     for i in range(found if found >= 0 else moved_of(t).size):
         own = near[i] if found >= 0 else places[(i * state[WIDTH] + family) * PLACE + W_OWN]
-        count = _take_list(t, np.int64(own), 0.0, count)
+        count = _take_list(t, own, 0.0, count)
+        if own >= 0:
+            families[family * FAMILY + F_WALKED] += lists[own * LIST + L_COUNT]
+    families[family * FAMILY + F_WALKS] += 1
     return count
 
 
@@ -335,56 +355,55 @@ def _scan(t, count, signature):
     programs = programs_of(t)
     slices = slices_of(t)
     slices_f = slices_f_of(t)
+    stamps = stamps_of(t)
+    out = out_of(t)
     lacking = ~signature
+    event = state[EVENTS] + 1
+    found = state[OUT]
     candidates = visited = 0
     maybe = False
     for i in range(count):
         start = slices[i * SLICE] * POSTING
         number = slices_f[i * SLICE + 2]
+        is_exact = number == number  # noqa: PLR0124  # not so for NaN, which passes every interval as well
         visited += slices[i * SLICE + 1]
         for at in range(start, start + slices[i * SLICE + 1] * POSTING, POSTING):
-            if postings[at + P_SIGNATURE] & lacking != 0:
+            # `|`, not `or`: one branch that is mostly taken instead of three that nobody can predict
+            if (
+                (postings[at + P_SIGNATURE] & lacking != 0)
+                | (postings_f[at + P_LOW] > number)
+                | (postings_f[at + P_HIGH] < number)
+            ):
                 continue
-            if postings_f[at + P_LOW] > number or postings_f[at + P_HIGH] < number:
+            flags = postings[at + P_PROGRAM]
+            if flags & CELL:
                 continue
-            if postings[at + P_PROGRAM] & CELL:
-                continue
-            program = postings[at + P_PROGRAM] - 1
             candidates += 1
-            who = postings[at + P_WHO]
-            if program < 0:
-                held = TRUE if all_hold(t, who & 0xFFFFFFFF) else FALSE
-            elif programs[program * PROGRAM + R_EARLY]:
-                held = _context_holds(t, who >> 32, program)
-                if held != FALSE and not all_hold(t, who & 0xFFFFFFFF):
-                    held = FALSE
-            else:
-                held = FALSE
-                if all_hold(t, who & 0xFFFFFFFF):
-                    held = _context_holds(t, who >> 32, program)
+            program = (flags & 0xFFFFFFFF) - 1
+            held = TRUE
+            is_checked = is_exact and flags & EXACT != 0
+            if program >= 0 and (is_checked or programs[program * PROGRAM + R_EARLY]):
+                held = _context_holds(t, postings[at + P_WHO] >> 32, program)
+                program = -1
+            if held != FALSE and not is_checked:
+                block = postings[at + P_BLOCK]
+                if not all_hold(t, block & 0xFFFFFFFF, (flags >> P_COUNT) & 0xFF):
+                    continue
+            if program >= 0:
+                held = _context_holds(t, postings[at + P_WHO] >> 32, program)
             if held != FALSE:
-                maybe = _tell(t, who & 0xFFFFFFFF, held) or maybe
+                subscription = postings[at + P_BLOCK] >> 32
+                if flags & MULTIPLE:
+                    if stamps[subscription] == event:
+                        continue
+                    stamps[subscription] = event
+                out[found] = subscription if held == TRUE else -1 - subscription
+                found += 1
+                maybe = maybe or held == MAYBE
+    state[OUT] = found
     state[CANDIDATES] += candidates
     state[VISITED] += visited
     return maybe
-
-
-@inner
-def _tell(t, conjunction, held):
-    """Put a subscription out, once, whichever of its conjunctions matched; whether it is left to Python."""
-    state = state_of(t)
-    conjunctions = conjunctions_of(t)
-    subscriptions = subscriptions_of(t)
-    stamps = stamps_of(t)
-    out = out_of(t)
-    subscription = conjunctions[conjunction * CONJUNCTION + C_SUBSCRIPTION]
-    if subscriptions[subscription * SUBSCRIPTION + S_COUNT] > 1:
-        if stamps[subscription] == state[EVENTS] + 1:
-            return False
-        stamps[subscription] = state[EVENTS] + 1
-    out[state[OUT]] = subscription if held == TRUE else -1 - subscription
-    state[OUT] += 1
-    return held == MAYBE
 
 
 @inner

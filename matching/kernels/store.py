@@ -13,6 +13,7 @@ from silbo.matching.kernels.handles import (
     conjunctions_of,
     families_of,
     lists_of,
+    out_of,
     places_of,
     postings_f_of,
     postings_of,
@@ -51,9 +52,9 @@ from silbo.matching.kernels.layout import (
     CONJUNCTIONS,
     DONE,
     EVENTS,
+    EXACT,
     EXISTS,
     F_ACTIVE,
-    F_MEMBERS,
     FAMILY,
     FREE_CONJUNCTION,
     GRAM,
@@ -63,11 +64,13 @@ from silbo.matching.kernels.layout import (
     L_COUNT,
     L_KEY,
     L_START,
+    L_WHAT,
     LIST,
     LISTS,
     LIVE,
     LONGEST_KEY,
     MISSING,
+    MULTIPLE,
     N_EQ,
     N_GE,
     N_GT,
@@ -77,6 +80,9 @@ from silbo.matching.kernels.layout import (
     N_NOT_IN,
     NEEDED,
     NUMBER,
+    OUT,
+    P_BLOCK,
+    P_COUNT,
     P_HIGH,
     P_LOW,
     P_PROGRAM,
@@ -86,6 +92,7 @@ from silbo.matching.kernels.layout import (
     POSTING,
     PROGRAM,
     R_FAMILY,
+    RESIDUE,
     ROW,
     S_BEGINS,
     S_COUNT,
@@ -151,7 +158,6 @@ def add(t, subscription, count, size):
     head = subscription * SUBSCRIPTION
     conjunctions[at + C_NEXT] = subscriptions[head + S_HEAD]
     subscriptions[head + S_HEAD] = made
-    subscriptions[head + S_COUNT] += 1
     return DONE
 
 
@@ -181,11 +187,17 @@ def remove(t, subscription):
 
 @inner
 def _count_names(t, first, count, by):
-    """Keep count of the constraints that name an attribute."""
+    """Keep count of the constraints that name an attribute; put out those that none names any more."""
     words = words_of(t)
+    state = state_of(t)
+    out = out_of(t)
     attributes = attributes_of(t)
     for i in range(first, first + count * SCALAR, SCALAR):
-        attributes[(words[i] & 0xFFFFFFFF) * ATTRIBUTE + A_NAMED] += by
+        attribute = words[i] & 0xFFFFFFFF
+        attributes[attribute * ATTRIBUTE + A_NAMED] += by
+        if attributes[attribute * ATTRIBUTE + A_NAMED] == 0:
+            out[state[OUT]] = attribute
+            state[OUT] += 1
 
 
 @inner
@@ -204,17 +216,24 @@ def put(t, conjunction):
     room = room_for(t, key)
     if room != DONE:
         return room
-    found = file(t, key)
+    what = np.int64(0) if family >= 0 else _what(t, at)
+    found = file(t, key, what)
     conjunctions[at + C_LIST] = found
     conjunctions[at + C_PLACE] = lists[found * LIST + L_COUNT] - 1
     posting = (lists[found * LIST + L_START] + conjunctions[at + C_PLACE]) * POSTING
     postings[posting + P_SIGNATURE] = _signature(t, at)
     postings[posting + P_WHO] = (row << 32) | conjunction
-    postings[posting + P_PROGRAM] = subscriptions[head + S_PROGRAM] + 1
+    flags = MULTIPLE if subscriptions[head + S_COUNT] > 1 else 0
+    postings[posting + P_PROGRAM] = (
+        (subscriptions[head + S_PROGRAM] + 1) | flags | np.int64(conjunctions[at + C_COUNT]) << P_COUNT
+    )
+    postings[posting + P_BLOCK] = np.int64(conjunctions[at + C_SUBSCRIPTION]) << 32 | conjunctions[at + C_FIRST]
     postings_f[posting + P_LOW] = -math.inf
     postings_f[posting + P_HIGH] = math.inf
     if family < 0:
         _narrow(t, at, posting)
+        if lists[found * LIST + L_WHAT] == what and _sharpen(t, at, posting):
+            postings[posting + P_PROGRAM] |= EXACT
         _count_access(t, at, 1)
         return DONE
     return _stand(t, conjunction, row, family, found)
@@ -234,7 +253,6 @@ def _stand(t, conjunction, row, family, own):
             unfile(t, own, conjunctions[conjunction * CONJUNCTION + C_PLACE])
             return room
     places[here + W_COUNT] += 1
-    families_of(t)[family * FAMILY + F_MEMBERS] += 1
     return DONE
 
 
@@ -253,7 +271,6 @@ def take(t, conjunction):
     if family < 0:
         _count_access(t, at, -1)
         return
-    families_of(t)[family * FAMILY + F_MEMBERS] -= 1
     here = (row * state[WIDTH] + family) * PLACE
     places[here + W_COUNT] -= 1
     if places[here + W_COUNT] == 0:
@@ -391,6 +408,21 @@ def _way(t, at):
 
 
 @inner
+def _what(t, at):
+    """The way of access and the attribute, as one word."""
+    conjunctions = conjunctions_of(t)
+    if conjunctions[at + C_ACCESS] < 0:
+        return ALWAYS << 32
+    constraint = conjunctions[at + C_FIRST] + conjunctions[at + C_ACCESS] * SCALAR
+    words = words_of(t)
+    way = _way(t, at)
+    if way == A_EQUAL:
+        op = (words[constraint] >> KIND) & 0xFF
+        way += 32 * (NUMBER if op == N_EQ else STRING if op == S_EQ else BOOL)
+    return way << 32 | (words[constraint] & 0xFFFFFFFF)
+
+
+@inner
 def _access_key(t, at):
     """The key of the list in which a message that may match finds the conjunction."""
     way = _way(t, at)
@@ -408,6 +440,7 @@ def _access_key(t, at):
             return key_of(A_EQUAL + 32 * NUMBER, attribute, bits)
         if op == S_EQ:
             return key_of(A_EQUAL + 32 * STRING, attribute, words[constraint + 1])
+        # of a bool: the mask 1 admits false alone, the mask 2 true alone
         return key_of(A_EQUAL + 32 * BOOL, attribute, words[constraint + 1] - 1)
     if way == A_PREFIX or way == A_SUFFIX or way == A_GRAM:
         span = words[constraint + 2]
@@ -473,3 +506,26 @@ def _narrow(t, at, posting):
             low, high = words_f[start], words_f[start + 2 * (count - 1)]
         postings_f[posting + P_LOW] = max(postings_f[posting + P_LOW], low)
         postings_f[posting + P_HIGH] = min(postings_f[posting + P_HIGH], high)
+
+
+@inner
+def _sharpen(t, at, posting):
+    """Make the interval of a posting say exactly what its only constraint says, if it can; whether it does."""
+    conjunctions = conjunctions_of(t)
+    words = words_of(t)
+    postings_f = postings_f_of(t)
+    constraint = conjunctions[at + C_FIRST]
+    op = (words[constraint] >> KIND) & 0xFF
+    if conjunctions[at + C_COUNT] != 1 or words[constraint] >> RESIDUE != 0:
+        return False
+    number = words_f_of(t)[constraint + 1]
+    if op == N_EQ:
+        postings_f[posting + P_LOW] = number
+        postings_f[posting + P_HIGH] = number
+    elif op == N_LT:
+        postings_f[posting + P_HIGH] = np.nextafter(number, -math.inf)
+    elif op == N_GT:
+        postings_f[posting + P_LOW] = np.nextafter(number, math.inf)
+    else:
+        return op == N_LE or op == N_GE
+    return True

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 from uuid import uuid4
 
+from silbo.broker.batch import Batch
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.table import ContextTable
 from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, UnknownId
@@ -140,6 +141,13 @@ class Core:
             self._listener.set_context(peer.uuid, self.contexts.at(peer.row))
         return changed
 
+    def set_floats(self, peer: Peer, changes: dict[str, float]) -> bool:
+        """`set_context` of plain, finite floats; the dictionary becomes the table's own."""
+        changed = self.contexts.write_floats(peer.row, changes)
+        if changed and self._listener is not None:
+            self._listener.set_context(peer.uuid, self.contexts.at(peer.row))
+        return changed
+
     def publish(self, peer: Peer, publish: Publish) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
         return next(self.publish_many(peer, [publish]))
@@ -150,7 +158,7 @@ class Core:
         """Accept all messages or none; the rows are found as the result is walked."""
         scopes = [None if publish.scope is None else Scope.of(publish.scope) for publish in publishes]
         offered = [_offered(peer, publish, scope) for publish, scope in zip(publishes, scopes, strict=True)]
-        batch = [self._accept(peer, publish, shown) for publish, shown in zip(publishes, offered, strict=True)]
+        batch = [_accepted(peer, publish, shown) for publish, shown in zip(publishes, offered, strict=True)]
         return (
             (publication, decided(publication, scope, found, self.contexts))
             for publication, scope, found in zip(batch, scopes, self._found(batch), strict=True)
@@ -165,12 +173,25 @@ class Core:
             case _:
                 return (([], rows) for rows in self._index.candidates(batch))
 
-    def _accept(self, peer: Peer, publish: Publish, offered: Context) -> Publication:
-        peer.sequence += 1
-        attributes: Attributes = MappingProxyType(dict(publish.attributes))
-        return Publication(
-            peer.name, peer.uuid, peer.sequence, attributes, publish.context, offered, publish.scope, publish.payload
-        )
+    def accept(self, peer: Peer, publish: Publish, scope: Scope | None) -> Publication:
+        """Accept a message that is matched elsewhere, or raise."""
+        return _accepted(peer, publish, _offered(peer, publish, scope))
+
+    def batch(self) -> Batch | None:
+        """A run of publications and positions, if the index can match them together."""
+        if self._wanted != "fast" or self._index is None:
+            return None
+        from silbo.matching.fast import FastIndex
+
+        return Batch(self, self._index) if isinstance(self._index, FastIndex) else None
+
+
+def _accepted(peer: Peer, publish: Publish, offered: Context) -> Publication:
+    peer.sequence += 1
+    attributes: Attributes = MappingProxyType(dict(publish.attributes))
+    return Publication(
+        peer.name, peer.uuid, peer.sequence, attributes, publish.context, offered, publish.scope, publish.payload
+    )
 
 
 def checked_index(index: IndexLike | None) -> Candidates | str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
+from silbo.broker.batch import Batch
 from silbo.broker.core import Core, IndexLike, Peer
 from silbo.context.function import ContextFunction
 from silbo.errors import NotAdvertised, SilboError, UnknownSession
+from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.filter import Filter
 from silbo.model.events import (
     Advertise,
@@ -32,6 +34,7 @@ class Fold:
     def __init__(self, index: IndexLike | None = None) -> None:
         self.core = Core(index)
         self.peers: dict[str, Peer] = {}
+        self._batch: Batch | None = None
 
     def apply(
         self, events: Iterable[Event], refused: Callable[[int, SilboError], None] | None = None
@@ -40,12 +43,35 @@ class Fold:
         notifications: list[Notification] = []
         for i, event in enumerate(events):
             try:
-                notifications += self._apply(event)
+                if not self._defer(event):
+                    notifications += self._apply_deferred()
+                    notifications += self._apply(event)
             except SilboError as error:
                 if refused is None:
+                    notifications += self._apply_deferred()
                     raise
                 refused(i, error)
+        notifications += self._apply_deferred()
         return notifications
+
+    # in columns: positions and publications of known sessions, which are most of what happens
+
+    def _defer(self, event: Event) -> bool:
+        """Put an event into the batch at hand, if it can wait there; a refused publish raises here."""
+        peer = self.peers.get(event.session)
+        if peer is None or not isinstance(event, Publish | SetContext):
+            return False
+        if self._batch is None:
+            self._batch = self.core.batch()
+        if self._batch is None:
+            return False
+        return self._batch.publish(peer, event) if isinstance(event, Publish) else self._batch.set_context(peer, event)
+
+    def _apply_deferred(self) -> list[Notification]:
+        if self._batch is None:
+            return []
+        batch, self._batch = self._batch, None
+        return [each for publication, rows in batch.apply() for each in _notifications(publication, rows)]
 
     def _apply(self, event: Event) -> list[Notification]:
         known = self.peers.get(event.session)
@@ -93,5 +119,9 @@ class Fold:
         return self.core.publish(peer, event)[0]
 
     def _publish(self, peer: Peer, event: Publish) -> list[Notification]:
-        publication, rows = self.core.publish(peer, event)
-        return [row.notification(publication) for row in sorted(rows, key=lambda row: (row.name, row.id))]
+        return _notifications(*self.core.publish(peer, event))
+
+
+def _notifications(publication: Publication, rows: Iterable[SubscriptionRow]) -> list[Notification]:
+    """In the order of the output."""
+    return [row.notification(publication) for row in sorted(rows, key=lambda row: (row.name, row.id))]

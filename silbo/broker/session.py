@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from silbo.broker.core import Peer
@@ -20,7 +21,7 @@ from silbo.language.form import Form
 from silbo.matching.filter import Filter
 from silbo.model.events import Advertise, Disconnect, Publish, SetContext, Subscribe, Unadvertise, Unsubscribe
 from silbo.model.notification import Publication
-from silbo.model.values import Context, checked_changes, checked_name, checked_names
+from silbo.model.values import MAX_VARIABLES, Context, checked_changes, checked_name, checked_names
 
 if TYPE_CHECKING:
     from silbo.broker.broker import Broker, Tickets
@@ -94,6 +95,8 @@ class Session:
         self._log_name = log_name
         self._is_recorded = False
         self._lock = broker._lock
+        self._core = broker._core
+        self._names: set[str] = set()  # of variables that passed the door
         self._dispatcher = Dispatcher(peer.name, self._lock, broker._counts)
         self._subscriptions: dict[str, Subscription] = {}
         self._advertisements: dict[str, Advertisement] = {}
@@ -125,7 +128,7 @@ class Session:
         """Its context as it is now; read-only, `set_context` changes it."""
         with self._lock:
             self._check_open()
-            return self._broker._core.contexts[self.uuid]
+            return MappingProxyType(dict(self._core.contexts.at(self._peer.row)))
 
     # context
 
@@ -136,10 +139,17 @@ class Session:
         with the next publish.
         """
         given = values if mapping is None else {**_mapping(mapping), **values}
-        changes = checked_changes(given, "context")
+        if _are_finite_floats(given):
+            change, changes = self._core.set_floats, given
+            if not given.keys() <= self._names:
+                checked_changes(given, "context")
+                self._names = self._names | given.keys() if len(self._names) < MAX_VARIABLES else set(given)
+        else:
+            change, changes = self._core.set_context, checked_changes(given, "context")
         with self._lock:
-            self._check_open()
-            if self._broker._core.set_context(self._peer, changes):
+            if self._closed:
+                self._check_open()
+            if change(self._peer, changes) and self._broker._recorder is not None:
                 self._broker._record(self, lambda name: SetContext(name, changes))
 
     setContext = set_context  # noqa: N815  # the paper's spelling
@@ -165,7 +175,7 @@ class Session:
         with self._lock:
             self._check_open()
             key = self._id(id, "a", self._peer.advertisements)
-            self._broker._core.advertise(self._peer, key, read, shown, used)
+            self._core.advertise(self._peer, key, read, shown, used)
             self._broker._record(self, lambda name: Advertise(name, key, read.text, shown, used))
             advertisement = self._advertisements[key] = Advertisement(self, key)
             return advertisement
@@ -177,7 +187,7 @@ class Session:
             self._check_open()
             if isinstance(advertisement, Advertisement):
                 self._check_own(advertisement, active=advertisement is self._advertisements.get(id))
-            self._broker._core.unadvertise(self._peer, id)
+            self._core.unadvertise(self._peer, id)
             self._broker._record(self, lambda name: Unadvertise(name, id))
             self._advertisements.pop(id)._closed = True
 
@@ -259,7 +269,7 @@ class Session:
             self._check_open()
             key = self._id(id, "s", self._peer.subscriptions)
             subscription = Subscription(self, key, Queue(self._lock, queue, slow), deliver, block_timeout)
-            self._broker._core.subscribe(self._peer, key, read, function, shown, subscription)
+            self._core.subscribe(self._peer, key, read, function, shown, subscription)
             text = None if function is None else function.text
             self._broker._record(self, lambda name: Subscribe(name, key, read.text, text, shown))
             self._subscriptions[key] = subscription
@@ -275,7 +285,7 @@ class Session:
             self._end_subscription(id, Closed(f"subscription {id!r} of session {self.name!r}"))
 
     def _end_subscription(self, id: str, why: SilboError) -> None:
-        self._broker._core.unsubscribe(self._peer, id)
+        self._core.unsubscribe(self._peer, id)
         self._broker._record(self, lambda name: Unsubscribe(name, id))
         self._subscriptions.pop(id)._queue.close(why)
 
@@ -329,6 +339,15 @@ class Session:
             self._made += 1
             if (id := f"{letter}{self._made}") not in active:
                 return id
+
+
+def _are_finite_floats(values: Mapping[str, Any]) -> bool:
+    """Whether these are values as positions are: they need no other check than this one."""
+    for value in values.values():  # noqa: SIM110  # a generator would take twice as long
+        # no finite number: the difference is NaN
+        if type(value) is not float or value - value != 0.0:
+            return False
+    return True
 
 
 def _mapping(mapping: object) -> Mapping[str, Any]:

@@ -1,0 +1,55 @@
+"""A run of publications and positions, matched together: the core's rules first, then one kernel call for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from silbo.context.function import Scope
+from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.decision import decided
+from silbo.model.events import Publish, SetContext
+from silbo.model.notification import Publication
+
+if TYPE_CHECKING:
+    from silbo.broker.core import Core, Peer
+    from silbo.matching.fast import FastIndex
+
+
+class Batch:
+    """Events that change no table but the contexts'. What cannot wait here is refused a place, not applied."""
+
+    def __init__(self, core: Core, index: FastIndex) -> None:
+        self._core = core
+        self._index = index
+        self._columns = index.columns()
+        self._published: list[tuple[Publication, Scope | None]] = []
+
+    def publish(self, peer: Peer, event: Publish) -> bool:
+        """Accept a message, or raise; it is matched by `apply`."""
+        scope = None if event.scope is None else Scope.of(event.scope)
+        publication = self._core.accept(peer, event, scope)
+        self._columns.publish(publication.attributes, publication.offered, pause=scope is not None)
+        self._published.append((publication, scope))
+        return True
+
+    def set_context(self, peer: Peer, event: SetContext) -> bool:
+        """Take a change of floats where floats are; whether that is what it is."""
+        values: Any = event.values
+        if not values or any(type(value) is not float for value in values.values()):
+            return False
+        if not self._core.contexts.holds_floats(peer.row, values.keys()):
+            return False
+        self._columns.set_floats(peer.row, values)
+        self._core.contexts.writes += 1
+        return True
+
+    def apply(self) -> Iterator[tuple[Publication, Sequence[SubscriptionRow]]]:
+        """The publications with the rows that get them. To be walked to its end before anything else is done."""
+        rows_of, contexts = self._index.rows_of, self._core.contexts
+        answers = self._index.apply(self._columns)
+        for (publication, scope), (sure, maybe) in zip(self._published, answers, strict=False):
+            yield publication, decided(publication, scope, (rows_of(sure), rows_of(maybe)), contexts)
+        # positions behind the last publication are written by the end of the walk
+        for _ in answers:
+            raise AssertionError("more answers than publications")

@@ -9,7 +9,7 @@ geometries stand in blocks on a heap, which is packed when it is full.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from silbo.context.scalars import (
 from silbo.errors import InvalidValue
 from silbo.model.geometry import Geometry
 from silbo.model.values import ContextValue, ValueSet
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 MAX_COLUMNS = 64  # a subscriber cannot make every row wider by functions over ever new variables
 CELL_WORDS = 2
@@ -125,7 +127,7 @@ class Cells:
                 self._meta[at] = 0
                 self._put(at + 1, SHAPE, np.array(value.bounds, np.float64).view(np.int64))
 
-    def _put(self, at: int, kind: int, block: np.ndarray[Any, Any]) -> None:
+    def _put(self, at: int, kind: int, block: Array) -> None:
         """Put a block on the heap, behind a word that holds its size, and point a cell's meta word to it."""
         size = block.size + 1
         if self._heap_used + size > self.heap.size:
@@ -184,12 +186,30 @@ class Cells:
         number: float = self._doubles[at]
         return int(number) + (meta >> RESIDUE) if (meta >> FLAGS) & INT else number
 
-    def write_columns(self, rows: np.ndarray[Any, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Write columns of floats, ints or bools into many rows at once."""
+    def write_columns(self, rows: Array, columns: Mapping[str, tuple[Array, Array]]) -> None:
+        """Write columns, payloads and meta words, into many rows at once."""
         from silbo.context.bulk import write_column
 
-        for name, column in values.items():
-            write_column(self, rows, self.columns[name], *_encoded(name, column))
+        for name, (payloads, metas) in columns.items():
+            write_column(self, rows, self.columns[name], payloads, metas)
+
+    @staticmethod
+    def encoded(name: str, column: Array) -> tuple[Array, Array]:
+        """Payloads and meta words (one, if it is the same for all) of a column of numbers or bools."""
+        if column.dtype.kind == "b":
+            return column.astype(np.int64), np.array([BOOL << KIND], np.int64)
+        if column.dtype.kind == "f":
+            doubles = np.ascontiguousarray(column, np.float64)
+            if not np.isfinite(doubles).all():
+                raise InvalidValue(f"context.{name}", "a value is no finite number. Leave its session out.")
+            return doubles.view(np.int64), np.array([FLOAT_META], np.int64)
+        integers = np.ascontiguousarray(column, np.int64)
+        doubles = integers.astype(np.float64)
+        # the greatest integers round up to 2^63, which is none itself
+        top = doubles >= 2.0**63
+        below = np.where(top, 0.0, doubles).astype(np.int64)
+        residues = np.where(top, integers - np.int64(2**63 - 1) - 1, integers - below)
+        return doubles.view(np.int64), (FLOAT_META | (INT << FLAGS)) | (residues << RESIDUE)
 
     def _allocate(self, rows: int, width: int) -> None:
         words = np.zeros(rows * width * CELL_WORDS, np.int64)
@@ -209,20 +229,3 @@ class Cells:
         self._queue: Any = self.queue.data
         self.is_stale: Any = self.stale.data  # by row: whether the cells are newer than the table
         self.generation += 1
-
-
-def _encoded(name: str, column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Payload and meta words of a column of numbers or bools."""
-    if column.dtype.kind == "b":
-        return column.astype(np.int64), np.array([BOOL << KIND], np.int64)
-    if column.dtype.kind == "f":
-        doubles = np.ascontiguousarray(column, np.float64)
-        if not np.isfinite(doubles).all():
-            raise InvalidValue(f"context.{name}", "a column holds a value that is no finite number. Leave the row out.")
-        return doubles.view(np.int64), np.array([FLOAT_META], np.int64)
-    integers = column.astype(np.int64)
-    doubles = integers.astype(np.float64)
-    # 2^63 itself is no int64: its double is what the greatest integers round to
-    top = doubles >= 2.0**63
-    residues = np.where(top, integers - np.int64(2**63 - 1) - 1, integers - np.where(top, 0, doubles).astype(np.int64))
-    return doubles.view(np.int64), (FLOAT_META | (INT << FLAGS)) | (residues << RESIDUE)

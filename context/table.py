@@ -8,7 +8,7 @@ once there is somebody who needs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -131,27 +131,33 @@ class ContextTable:
 
     # many contexts
 
-    def write_columns(self, rows: np.ndarray[Any, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Write columns of floats, ints or bools into many rows; in a row that stands there twice the last counts."""
+    def write_columns(self, rows: Sequence[int] | np.ndarray[Any, Any], columns: Mapping[str, Any]) -> None:
+        """Write arrays of floats, integers or bools into many rows, all or none; the last of a row counts."""
+        import numpy as np
+
         cells = self.with_cells()
-        self._bulk |= values.keys()
-        widest = self._widest + len(self._bulk)
-        if widest > MAX_VARIABLES or any(self.column(name) is None for name in values):
-            self._write_one_by_one(rows, values)
+        encoded = {name: cells.encoded(name, column) for name, column in columns.items()}
+        self._bulk |= columns.keys()
+        if self._widest + len(self._bulk) > MAX_VARIABLES or any(self.column(name) is None for name in columns):
+            self._write_one_by_one(rows, columns)
             return
-        cells.write_columns(rows, values)
+        cells.write_columns(np.asarray(rows, np.int64), encoded)
         self.writes += len(rows)
 
-    def _write_one_by_one(self, rows: Iterable[Any], values: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """The slow way, for what has no columns or may be too much: all is checked before anything is written."""
-        changes = [
-            (int(row), checked_changes({name: column[i] for name, column in values.items()}))
-            for i, row in enumerate(rows)
-        ]
-        for row, each in changes:
-            whole_context(self.at(row), each)
-        for row, each in changes:
-            self.write(row, each)
+    def _write_one_by_one(self, rows: Iterable[Any], columns: Mapping[str, Any]) -> None:
+        """The slow way, for what has no cells or may be too much."""
+        lines = zip(*columns.values(), strict=True)
+        changes = [checked_changes(dict(zip(columns, line, strict=True))) for line in lines]
+        numbers = [int(row) for row in rows]
+        self.check_all(numbers, changes)
+        for row, change in zip(numbers, changes, strict=True):
+            self.write(row, change)
+
+    def check_all(self, rows: Sequence[int], changes: Sequence[Mapping[str, ContextValue | None]]) -> None:
+        """Raise if one of these changes, made one after the other, would be refused."""
+        seen: dict[int, Context] = {}
+        for row, change in zip(rows, changes, strict=True):
+            seen[row] = whole_context(seen.get(row, self.at(row)), change)
 
     def _refresh(self, row: int) -> None:
         """Take over what kernels wrote into a row's cells: numbers and bools."""

@@ -112,6 +112,8 @@ def _bounds(clause: tree.Compare) -> list[tuple[Axis, float, float, float]]:
             return []
         ends = [linear.sign * (-limit - linear.constant), linear.sign * (limit - linear.constant)]
         return [(linear.axis, min(ends), max(ends), linear.scale + abs(limit))]
+    if isinstance(clause.left, tree.Name) and isinstance(clause.right, tree.Name):
+        return []  # two strings may be compared so; where there is arithmetic, there are numbers
     left, right = _linear(clause.left), _linear(clause.right)
     linear = None if left is None or right is None else _difference(left, right)
     if linear is None or not _is_whole(linear.axis):

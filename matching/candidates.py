@@ -8,6 +8,7 @@ evaluate filter and function as written in the same pass (`Deciding`), and say o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from silbo.context.function import ContextFunction
@@ -44,11 +45,14 @@ class SubscriptionRow:
         self.sink = sink  # who takes the notifications; matching never looks at it
         self.slot = -1  # where the index keeps it; the index's own
 
-    def notification(self, publication: Publication) -> Notification:
-        """What this row gets of a publication: of the offered context, the variables it asked for."""
+    def context(self, publication: Publication) -> Context:
+        """Of the offered context, the variables that this row asked for."""
         offered, asked = publication.offered, self.asked
-        context = {name: value for name, value in offered.items() if name in asked} if asked else {}
-        return Notification(publication, self.name, self.id, context)
+        return MappingProxyType({name: value for name, value in offered.items() if name in asked} if asked else {})
+
+    def notification(self, publication: Publication) -> Notification:
+        """What this row gets of a publication."""
+        return Notification(publication, self.name, self.id, self.context(publication))
 
 
 class Candidates(Protocol):

@@ -36,7 +36,7 @@ from silbo.matching.kernels.layout import (
 )
 from silbo.matching.names import Names
 from silbo.matching.normal_form import conjunctions, named
-from silbo.matching.planner import Planner
+from silbo.matching.planner import Plan, Planner
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
 
@@ -47,9 +47,13 @@ ATOMS = tree.Compare | tree.Pattern | tree.In | tree.Exists | tree.Truth
 
 
 class FastIndex:
-    """`Candidates` by compiled kernels, over the contexts of one table."""
+    """`Candidates` by compiled kernels, over the contexts of one table.
 
-    def __init__(self, contexts: ContextTable) -> None:
+    `plan` is 'measured': content first or context first, whichever is cheaper; one of the two alone is for
+    comparisons.
+    """
+
+    def __init__(self, contexts: ContextTable, plan: Plan = "measured") -> None:
         self._run, self._add, self._change = entries.made()
         self._contexts = contexts
         self._cells = contexts.with_cells()
@@ -57,7 +61,7 @@ class FastIndex:
         self.attributes, self.variables = Names(), Names()
         self._encoder = Encoder(self.attributes, self.variables)
         self._functions = Functions(self)
-        self._planner = Planner(self)
+        self._planner = Planner(self, plan)
         self._rows: list[Any] = []  # by number; None where it is free
         self._free: list[int] = []
         self._state: Any = self.arrays.state.data  # never replaced
@@ -276,6 +280,14 @@ class FastIndex:
         self._call(self._change, entries.UNFILE_FAMILY, family.number, int(active))
         family.is_active = active
         self._call(self._change, entries.FILE_FAMILY, family.number, 0)
+        self.track()
+
+    def begins_with_grid(self) -> bool:
+        """Whether a new family is found through its grid from the start."""
+        return self._planner.plan_of_new == "context"
+
+    def track(self) -> None:
+        """Let the contexts note who moves, if there is a grid that wants to know."""
         self._cells.state[TRACKED] = any(each.is_active for each in self.families)
 
     # figures

@@ -151,6 +151,8 @@ class Functions:
             if not self._free_families:
                 return None
             family = self.families[key] = Family(self._free_families.pop(), key)
+            family.is_active = self._index.begins_with_grid()
+            self._index.track()
         family.reach, family.scale = max(family.reach, box.reach), max(family.scale, box.scale)
         self._write(family)
         return family
@@ -178,6 +180,7 @@ class Functions:
         arrays.families[at : at + FAMILY] = 0
         del self.families[family.key]
         self._free_families.append(family.number)
+        self._index.track()
 
     def make_places(self) -> None:
         """See to it that every context row has a place for every family."""

@@ -8,7 +8,7 @@ to be looked at before the residual constraints, or behind them?
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from silbo.matching.kernels.layout import FAMILY, PROGRAM
 if TYPE_CHECKING:
     from silbo.matching.fast import FastIndex
     from silbo.matching.functions import Family
+
+Plan: TypeAlias = Literal["measured", "content", "context"]
 
 FIRST, EVERY = 64, 512  # publications between two looks: the first, and later ones
 ENOUGH = 512  # conjunctions surveyed before a family's plan may change
@@ -33,8 +35,9 @@ FUNCTION, CLAUSE, CONSTRAINTS = 40.0, 10.0, 30.0
 class Planner:
     """Looks at the survey from time to time."""
 
-    def __init__(self, index: FastIndex) -> None:
+    def __init__(self, index: FastIndex, plan: Plan = "measured") -> None:
         self._index = index
+        self.plan_of_new = plan
         self._left = FIRST  # publications until it looks again
 
     def count(self, publications: int) -> None:
@@ -46,8 +49,9 @@ class Planner:
 
     def plan(self) -> None:
         """Change what is clearly not the best."""
-        for family in list(self._index.families):
-            self._plan_family(family)
+        if self.plan_of_new == "measured":
+            for family in list(self._index.families):
+                self._plan_family(family)
         self._plan_order()
 
     def _plan_family(self, family: Family) -> None:

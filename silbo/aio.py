@@ -22,7 +22,6 @@ from silbo.broker.session import (
     Receipt,
     ScopeLike,
     Session,
-    listed,
 )
 from silbo.engines.connect import connect as connect_session
 from silbo.errors import Closed, Refused
@@ -220,20 +219,22 @@ class AsyncSession:
         context: Mapping[str, Any] | None = None,
     ) -> Receipt:
         """As `Session.publish`. Waiting for room it can be cancelled; the message is published all the same."""
-        return (await self._finish(self._own._publish([attributes], scope, payload, context)))[0]
+        receipt, tickets = self._own._publish(attributes, scope, payload, context)
+        await self._wait_for_room(tickets)
+        return receipt
 
     async def publish_many(
         self, rows: Iterable[Mapping[str, Any]] | ArrowTable, *, scope: ScopeLike | None = None
     ) -> list[Receipt]:
         """As `Session.publish_many`; it waits for room as `publish` does."""
-        return await self._finish(self._own._publish(listed(rows), scope, path="rows"))
+        receipts, tickets = self._own._publish_many(rows, scope)
+        await self._wait_for_room(tickets)
+        return receipts
 
-    async def _finish(self, published: tuple[list[Receipt], Tickets]) -> list[Receipt]:
+    async def _wait_for_room(self, tickets: Tickets) -> None:
         """Wait for room, if there is need to, in a thread: the loop goes on, and so does who needs no room."""
-        receipts, tickets = published
         if tickets:
             await asyncio.to_thread(self._session.broker._wait_for_room, tickets)
-        return receipts
 
     async def flush(self, timeout: float | None = None) -> None:
         """As `Session.flush`."""

@@ -55,7 +55,8 @@ class Kernel:
         self._signature = signature
         self._digest = digest
         self.seconds = 0.0  # that compiling, or loading from the cache, took
-        self.cached = False
+        self.cached = False  # whether it came from the cache
+        self.folder: str | None = None  # where it is kept
         self._made: Callable[..., Any] | None = None
 
     @property
@@ -84,6 +85,7 @@ class Kernel:
             dispatcher = njit(**options)(function)
         dispatcher.compile(self._signature())
         self.cached = bool(dispatcher.stats.cache_hits)
+        self.folder = dispatcher.stats.cache_path
         return dispatcher  # type: ignore[no-any-return]
 
 

@@ -17,10 +17,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 FOLDERS = ("context", "matching", "streaming", "hw")
 
 
-@pytest.fixture
-def broker():
-    with silbo.Broker() as broker:
+@pytest.fixture(params=["fast", "plain"])
+def broker(request):
+    with silbo.Broker(index=request.param) as broker:
         yield broker
+
+
+@pytest.fixture(scope="module", params=["fast", "fast-content", "fast-context", "plain"])
+def index(request):
+    """The name of an index: what holds of one holds of all."""
+    return request.param
 
 
 def imported_as_top_level(modules):

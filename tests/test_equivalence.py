@@ -44,14 +44,14 @@ def expected(log):
     return oracle(log)
 
 
-def test_the_broker_gives_the_oracles_notifications_in_every_batching(log, expected):
+def test_the_broker_gives_the_oracles_notifications_in_every_batching(log, expected, index):
     assert len(expected) > EVENTS / 10
     for batch in (None, 1, 7, 1_000):
-        assert lines(silbo.replay(log, engine="memory", batch=batch)) == expected
+        assert lines(silbo.replay(log, engine=Fold(index), batch=batch)) == expected
 
 
-def test_the_broker_gives_the_oracles_notifications_cut_at_random_places(log, expected):
-    fold, got = Fold(), []
+def test_the_broker_gives_the_oracles_notifications_cut_at_random_places(log, expected, index):
+    fold, got = Fold(index), []
     for batch in cut_at_random(log, random.Random(7)):
         got += lines(fold.apply(batch, lambda *_: None))
     assert got == expected
@@ -70,9 +70,9 @@ def test_a_log_written_and_read_gives_the_same(log, expected):
     assert oracle([parse_event(event_json(event)) for event in log]) == expected
 
 
-def test_the_public_api_from_one_thread(log, expected):
+def test_the_public_api_from_one_thread(log, expected, index):
     recorded = []
-    broker = silbo.Broker(record=recorded.append)
+    broker = silbo.Broker(record=recorded.append, index=index)
     player = Player(broker)
     player.play(log)
     received = player.received()
@@ -116,8 +116,8 @@ def assert_in_order(received):
 
 @settings(max_examples=60)
 @given(logs(max_events=60), st.integers(1, 10))
-def test_any_log_in_any_batching(log, batch):
-    assert lines(silbo.replay(log, engine="memory", batch=batch)) == oracle(log)
+def test_any_log_in_any_batching(index, log, batch):
+    assert lines(silbo.replay(log, engine=Fold(index), batch=batch)) == oracle(log)
 
 
 def test_the_comparison_sees_a_missing_and_a_second_notification():

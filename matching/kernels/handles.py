@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import carray, types  # type: ignore[attr-defined]
+from numba import types
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from silbo.compiled import CHECKED, inner
 
@@ -34,29 +35,35 @@ ARRAYS: dict[str, np.dtype[Any]] = {
 }  # fmt: skip
 
 
-@intrinsic
-def _pointer(_typing_context, _address):
-    """An address as a pointer, for `carray`."""
-
-    def code(context, builder, _signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), code
-
-
 def _opener(number: int, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    """What opens the array with this number: a function that is code of its caller, not compiled by itself."""
     if CHECKED:
 
         def opened(t):
             return t[number]
-    else:
-        address, size = 2 * number, 2 * number + 1
 
-        def opened(t):
-            return carray(_pointer(t[address]), (t[size],), dtype)
+        return inner(opened)
+    array = types.Array(_NUMBA[dtype], 1, "C")
 
-    return inner(opened)
+    @intrinsic
+    def opener(_context, t):
+        def code(context, builder, signature, arguments):
+            words = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            address, size = (
+                builder.load(builder.gep(words, [context.get_constant(types.intp, 2 * number + i)])) for i in range(2)
+            )
+            made = context.make_array(array)(context, builder)
+            width = context.get_constant(types.intp, dtype.itemsize)
+            data = builder.inttoptr(address, made.data.type)
+            populate_array(made, data=data, shape=[size], strides=[width], itemsize=width, meminfo=None)
+            return made._getvalue()
 
+        return array(t), code
+
+    return opener
+
+
+_NUMBA = {WORDS: types.int64, DOUBLES: types.float64, BYTES: types.uint8, FIELDS: types.int32}
 
 OPENERS = {name: _opener(number, dtype) for number, (name, dtype) in enumerate(ARRAYS.items())}
 
@@ -80,6 +87,3 @@ def handle_type() -> Any:
     """What numba calls a handle."""
     arrays = [types.Array(_NUMBA[dtype], 1, "C") for dtype in ARRAYS.values()]
     return types.Tuple(arrays) if CHECKED else types.Array(types.int64, 1, "C")
-
-
-_NUMBA = {WORDS: types.int64, DOUBLES: types.float64, BYTES: types.uint8, FIELDS: types.int32}

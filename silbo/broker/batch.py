@@ -28,7 +28,7 @@ class Batch:
     def publish(self, peer: Peer, event: Publish) -> bool:
         """Accept a message, or raise; it is matched by `apply`."""
         scope = None if event.scope is None else Scope.of(event.scope)
-        publication = self._core.accept(peer, event, scope)
+        publication = self._core.accept(peer, (event.attributes, event.context, scope, event.payload))
         self._columns.publish(publication.attributes, publication.offered, pause=scope is not None)
         self._published.append((publication, scope))
         return True

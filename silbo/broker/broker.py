@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from os import PathLike
 from threading import RLock
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
-from silbo.broker.core import Core, IndexLike
+from silbo.broker.bulk import check_lengths, columns_of, rows_of
+from silbo.broker.core import Core, IndexLike, Message
 from silbo.broker.delivery import Subscription
 from silbo.broker.dispatch import FINISH
 from silbo.broker.record import Record
-from silbo.broker.session import Receipt, Session
+from silbo.broker.session import ArrowTable, Receipt, Session
 from silbo.broker.tables import tables
+from silbo.context.function import Scope
 from silbo.errors import Closed, InvalidValue, UnknownId, UnknownSession
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.explanation import Explanation, explain
-from silbo.model.events import Disconnect, Event, Publish
+from silbo.model.events import Disconnect, Event, Publish, SetContext
 from silbo.model.notification import Notification, Publication
-from silbo.model.values import checked_name
+from silbo.model.values import Attributes, Context, ContextValue, checked_name
 
+Sent: TypeAlias = tuple[Context | None, Scope | None, bytes | None]  # besides attributes: context, scope, payload
 Tickets: TypeAlias = dict[Subscription, int]  # what a publisher waits with where queues are full
 
 log = logging.getLogger("silbo")
@@ -100,6 +103,29 @@ class Broker:
     def __repr__(self) -> str:
         return f"<Broker of {len(self._sessions)} sessions{' closed' * self._closed}>"
 
+    def set_contexts(self, sessions: Iterable[Session | str], values: Mapping[str, Sequence[Any]] | ArrowTable) -> None:
+        """Change the contexts of many sessions at once, all or nothing: a column of values for each variable.
+
+        The sessions are handles or UUIDs, as many as the columns are long; one that stands there twice gets what
+        comes last. Columns are numpy arrays, lists or an Arrow table's; None or null removes. Columns of floats,
+        integers or bools cost some nanoseconds a change.
+        """
+        names = columns_of(values)
+        with self._lock:
+            self._check_open()
+            changed = [self._session(each) for each in sessions]
+            check_lengths(len(changed), names)
+            self._core.set_contexts([session._peer for session in changed], names)
+            if self._recorder is not None:
+                for session, changes in zip(changed, rows_of(names), strict=True):
+                    self._record(session, partial(_set_context, changes))
+
+    def _session(self, given: Session | str) -> Session:
+        uuid = given.uuid if isinstance(given, Session) else given
+        if uuid not in self._sessions:
+            raise UnknownSession(str(given))
+        return self._sessions[uuid]
+
     # looking inside
 
     def explain(self, message: Notification | Receipt, subscription: Subscription | tuple[str, str]) -> Explanation:
@@ -160,38 +186,62 @@ class Broker:
 
     # what sessions need
 
-    def _publish(
-        self, session: Session, publishes: list[Publish], *, own_context: bool
-    ) -> tuple[list[Receipt], Tickets]:
+    def _publish(self, session: Session, attributes: Attributes, sent: Sent) -> tuple[Receipt, Tickets]:
+        """Accept a message, and queue the notifications; the receipt, and the tickets of those without room."""
+        tickets: Tickets = {}
+        with self._lock:
+            session._check_open()
+            message = self._message(session, attributes, sent)
+            publication, rows = self._core.publish(session._peer, message)
+            if self._recorder is not None:
+                self._record(session, partial(_publish, message))
+            if rows:
+                self._deliver(publication, rows, tickets)
+            self._counts["published"] += 1
+        self._report()
+        return Receipt(publication), tickets
+
+    def _publish_many(self, session: Session, rows: Sequence[Attributes], sent: Sent) -> tuple[list[Receipt], Tickets]:
         """Accept all or none, and queue the notifications; the receipts, and the tickets of those without room."""
         tickets: Tickets = {}
         receipts = []
         with self._lock:
             session._check_open()
-            if own_context:
-                context = self._core.contexts[session.uuid]
-                publishes = [replace(publish, context=context) for publish in publishes]
-            for publish, (publication, rows) in zip(
-                publishes, self._core.publish_many(session._peer, publishes), strict=True
-            ):
-                self._record(session, partial(_renamed, publish))
+            messages = [self._message(session, row, sent) for row in rows]
+            accepted = self._core.publish_many(session._peer, messages)
+            for message, (publication, found) in zip(messages, accepted, strict=True):
+                if self._recorder is not None:
+                    self._record(session, partial(_publish, message))
                 receipts.append(Receipt(publication))
-                self._deliver(publication, rows, tickets)
+                self._deliver(publication, found, tickets)
             self._counts["published"] += len(receipts)
         self._report()
         return receipts, tickets
 
+    def _message(self, session: Session, attributes: Attributes, sent: Sent) -> Message:
+        """With the session's own context as it is now, unless another was sent."""
+        context, scope, payload = sent
+        own = self._core.contexts.at(session._peer.row) if context is None else context
+        return attributes, own, scope, payload
+
     def _deliver(self, publication: Publication, rows: Sequence[SubscriptionRow], tickets: Tickets) -> None:
+        contexts: dict[AbstractSet[str], Context] = {}  # who asks for the same sees the same
         for row in rows:
-            subscription = row.sink
-            assert isinstance(subscription, Subscription)
-            ticket = subscription._offer(row.notification(publication))
-            if ticket is not None:
-                tickets[subscription] = ticket
+            context = contexts.get(row.asked)
+            if context is None:
+                context = contexts[row.asked] = row.context(publication)
+            subscription = cast("Subscription", row.sink)
+            notification = Notification(publication, row.name, row.id, context)
+            if not subscription._queue.put_if_room(notification):
+                ticket = subscription._offer(notification)
+                if ticket is not None:
+                    tickets[subscription] = ticket
         self._counts["notified"] += len(rows)
 
     def _wait_for_room(self, tickets: Tickets) -> None:
         """The lock is free while this waits: readers and other publishers go on."""
+        if not tickets:
+            return
         since = time.monotonic()
         with self._lock:
             for subscription, ticket in tickets.items():
@@ -204,6 +254,8 @@ class Broker:
 
     def _report(self) -> None:
         """Log what happened under the lock once it is free: a handler of users' may call any verb."""
+        if not self._reports:
+            return
         with self._lock:
             reports, self._reports = self._reports, []
         for name, limit in reports:
@@ -227,5 +279,10 @@ class Broker:
             raise Closed("this broker")
 
 
-def _renamed(publish: Publish, session: str) -> Publish:
-    return replace(publish, session=session)
+def _set_context(changes: Mapping[str, ContextValue | None], session: str) -> SetContext:
+    return SetContext(session, changes)
+
+
+def _publish(message: Message, session: str) -> Publish:
+    attributes, context, scope, payload = message
+    return Publish(session, attributes, context, None if scope is None else scope.text, payload)

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from uuid import uuid4
 
 from silbo.broker.batch import Batch
+from silbo.broker.bulk import Columns, are_numbers, rows_of
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.table import ContextTable
 from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, UnknownId
@@ -23,12 +24,23 @@ from silbo.matching.candidates import Candidates, Deciding, Found, SubscriptionR
 from silbo.matching.decision import decided
 from silbo.matching.filter import Filter
 from silbo.matching.index import PlainIndex
-from silbo.model.events import Publish
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context, ContextValue
 
-INDEXES = ("fast", "plain")
-IndexLike: TypeAlias = Candidates | Literal["fast", "plain"]
+if TYPE_CHECKING:
+    from silbo.matching.fast import FastIndex
+    from silbo.matching.planner import Plan
+
+# 'fast-content' and 'fast-context' have their plan fixed, for comparisons
+INDEXES: Mapping[str, Plan] = {
+    "fast": "measured",
+    "fast-content": "content",
+    "fast-context": "context",
+    "plain": "content",
+}
+# what a publish is made of, after the door: attributes, the publisher's whole context, scope, payload
+Message: TypeAlias = tuple[Attributes, Context, Scope | None, bytes | None]
+IndexLike: TypeAlias = Candidates | Literal["fast", "fast-content", "fast-context", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +67,7 @@ class Peer:
 class Core:
     """All tables of one broker.
 
-    `index` names what finds candidates, 'fast' or 'plain', or is one; without it `SILBO_INDEX` says which. It
+    `index` names what finds candidates (see INDEXES), or is one; without it `SILBO_INDEX` says which. It
     is made for the first subscription: who only publishes need not wait for it.
     """
 
@@ -64,6 +76,8 @@ class Core:
         self.contexts = ContextTable()
         self._wanted = checked_index(index)
         self._index: Candidates | None = None if isinstance(self._wanted, str) else self._wanted
+        self._fast: FastIndex | None = None
+        self._is_deciding: bool | None = None
         # the indexes of ours read contexts where they stand
         self._listener = self._index
 
@@ -71,8 +85,16 @@ class Core:
     def index(self) -> Candidates:
         """What finds candidates."""
         if self._index is None:
-            self._index = _made(self._wanted, self.contexts)
+            self._index = self._made(str(self._wanted))
         return self._index
+
+    def _made(self, wanted: str) -> Candidates:
+        if wanted == "plain":
+            return PlainIndex()
+        from silbo.matching.fast import FastIndex  # with numba: imported where there is a subscription
+
+        self._fast = FastIndex(self.contexts, INDEXES[wanted])
+        return self._fast
 
     def stats(self) -> dict[str, Any]:
         """What the index tells of its plan and its work, if it tells."""
@@ -148,50 +170,58 @@ class Core:
             self._listener.set_context(peer.uuid, self.contexts.at(peer.row))
         return changed
 
-    def publish(self, peer: Peer, publish: Publish) -> tuple[Publication, Sequence[SubscriptionRow]]:
+    def set_contexts(self, peers: Sequence[Peer], columns: Columns) -> None:
+        """Change many contexts, all or none."""
+        rows = [peer.row for peer in peers]
+        if self._listener is None and are_numbers(columns):
+            self.contexts.write_columns(rows, columns)
+            return
+        changes = list(rows_of(columns))
+        self.contexts.check_all(rows, changes)
+        for peer, change in zip(peers, changes, strict=True):
+            self.set_context(peer, change)
+
+    def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
-        return next(self.publish_many(peer, [publish]))
+        publication = self.accept(peer, message)
+        (found,) = self._found((publication,))
+        return publication, decided(publication, message[2], found, self.contexts)
 
     def publish_many(
-        self, peer: Peer, publishes: Sequence[Publish]
+        self, peer: Peer, messages: Sequence[Message]
     ) -> Iterator[tuple[Publication, Sequence[SubscriptionRow]]]:
         """Accept all messages or none; the rows are found as the result is walked."""
-        scopes = [None if publish.scope is None else Scope.of(publish.scope) for publish in publishes]
-        offered = [_offered(peer, publish, scope) for publish, scope in zip(publishes, scopes, strict=True)]
-        batch = [_accepted(peer, publish, shown) for publish, shown in zip(publishes, offered, strict=True)]
+        offered = [_offered(peer, message) for message in messages]
+        batch = [_accepted(peer, message, shown) for message, shown in zip(messages, offered, strict=True)]
         return (
             (publication, decided(publication, scope, found, self.contexts))
-            for publication, scope, found in zip(batch, scopes, self._found(batch), strict=True)
+            for publication, (_, _, scope, _), found in zip(batch, messages, self._found(batch), strict=True)
         )
 
-    def _found(self, batch: Sequence[Publication]) -> Iterable[Found]:
-        match self._index:
-            case None:
-                return repeat(([], []), len(batch))
-            case Deciding():
-                return self._index.found(batch)
-            case _:
-                return (([], rows) for rows in self._index.candidates(batch))
-
-    def accept(self, peer: Peer, publish: Publish, scope: Scope | None) -> Publication:
+    def accept(self, peer: Peer, message: Message) -> Publication:
         """Accept a message that is matched elsewhere, or raise."""
-        return _accepted(peer, publish, _offered(peer, publish, scope))
+        return _accepted(peer, message, _offered(peer, message))
+
+    def _found(self, batch: Sequence[Publication]) -> Iterable[Found]:
+        if self._index is None:
+            return repeat(([], []), len(batch))
+        if self._is_deciding is None:
+            self._is_deciding = isinstance(self._index, Deciding)  # slow to tell of a Protocol: once is enough
+        if self._is_deciding:
+            return cast("Deciding", self._index).found(batch)
+        return (([], rows) for rows in self._index.candidates(batch))
 
     def batch(self) -> Batch | None:
         """A run of publications and positions, if the index can match them together."""
-        if self._wanted != "fast" or self._index is None:
-            return None
-        from silbo.matching.fast import FastIndex
-
-        return Batch(self, self._index) if isinstance(self._index, FastIndex) else None
+        return None if self._fast is None else Batch(self, self._fast)
 
 
-def _accepted(peer: Peer, publish: Publish, offered: Context) -> Publication:
+def _accepted(peer: Peer, message: Message, offered: Context) -> Publication:
+    attributes, context, scope, payload = message
     peer.sequence += 1
-    attributes: Attributes = MappingProxyType(dict(publish.attributes))
-    return Publication(
-        peer.name, peer.uuid, peer.sequence, attributes, publish.context, offered, publish.scope, publish.payload
-    )
+    text = None if scope is None else scope.text
+    kept: Attributes = MappingProxyType(dict(attributes))
+    return Publication(peer.name, peer.uuid, peer.sequence, kept, context, offered, text, payload)
 
 
 def checked_index(index: IndexLike | None) -> Candidates | str:
@@ -202,31 +232,22 @@ def checked_index(index: IndexLike | None) -> Candidates | str:
     return wanted
 
 
-def _made(wanted: Candidates | str, contexts: ContextTable) -> Candidates:
-    if not isinstance(wanted, str):
-        return wanted
-    if wanted == "plain":
-        return PlainIndex()
-    from silbo.matching.fast import FastIndex  # with numba: imported where there is a subscription
-
-    return FastIndex(contexts)
-
-
-def _offered(peer: Peer, publish: Publish, scope: Scope | None) -> Context:
+def _offered(peer: Peer, message: Message) -> Context:
     """What the advertisements that contain the message show of the publisher's context, or a refusal."""
-    containing = [row for row in peer.advertisements.values() if row.filter.selects(publish.attributes)]
+    attributes, context, scope, _ = message
+    containing = [row for row in peer.advertisements.values() if row.filter.selects(attributes)]
     if not containing:
-        raise NotAdvertised(peer.name, publish.attributes, [str(row.filter) for row in peer.advertisements.values()])
-    reads = _united(row.reads for row in containing)
+        raise NotAdvertised(peer.name, attributes, [str(row.filter) for row in peer.advertisements.values()])
+    reads = _united([row.reads for row in containing])
     if scope is not None and reads is not None and not scope.variables("sub") <= reads:
         raise ScopeBeyondReads(scope.variables("sub") - reads, reads)
-    offers = _united(row.offers for row in containing)
+    offers = _united([row.offers for row in containing])
     if offers is None:
-        return publish.context
-    return {name: value for name, value in publish.context.items() if name in offers}
+        return context
+    return {name: value for name, value in context.items() if name in offers}
 
 
-def _united(names: Iterator[frozenset[str] | None]) -> frozenset[str] | None:
+def _united(names: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
     """The union; None, which stands for all, makes it all."""
     union: frozenset[str] = frozenset()
     for each in names:

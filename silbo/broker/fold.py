@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from silbo.broker.batch import Batch
-from silbo.broker.core import Core, IndexLike, Peer
-from silbo.context.function import ContextFunction
+from silbo.broker.core import Core, IndexLike, Message, Peer
+from silbo.context.function import ContextFunction, Scope
 from silbo.errors import NotAdvertised, SilboError, UnknownSession
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.filter import Filter
@@ -116,10 +116,14 @@ class Fold:
         peer = self.peers.get(event.session)
         if peer is None:
             raise NotAdvertised(event.session, event.attributes, [])
-        return self.core.publish(peer, event)[0]
+        return self.core.publish(peer, _message(event))[0]
 
     def _publish(self, peer: Peer, event: Publish) -> list[Notification]:
-        return _notifications(*self.core.publish(peer, event))
+        return _notifications(*self.core.publish(peer, _message(event)))
+
+
+def _message(event: Publish) -> Message:
+    return event.attributes, event.context, None if event.scope is None else Scope.of(event.scope), event.payload
 
 
 def _notifications(publication: Publication, rows: Iterable[SubscriptionRow]) -> list[Notification]:

@@ -59,6 +59,18 @@ class Queue:
         """Whether a publisher has to wait. While others do there is no room: what is taken is made up at once."""
         return self.slow == "block" and self.is_full
 
+    def put_if_room(self, notification: Notification) -> bool:
+        """Add one at the end if it has room there; whether it had."""
+        waiting = self._waiting
+        if waiting is None:
+            waiting = self._waiting = deque()
+        if self.end is not None or len(waiting) >= self.limit:
+            return False
+        waiting.append(notification)
+        if self._arrived is not None or self.observers:
+            self._tell(notification)
+        return True
+
     def put(self, notification: Notification) -> bool:
         """Add one at the end; a full queue loses its first. Whether one was lost."""
         if self._waiting is None:

@@ -19,9 +19,19 @@ from silbo.context.function import ContextFunction, Scope
 from silbo.errors import Closed, InvalidValue, SilboError
 from silbo.language.form import Form
 from silbo.matching.filter import Filter
-from silbo.model.events import Advertise, Disconnect, Publish, SetContext, Subscribe, Unadvertise, Unsubscribe
+from silbo.model.events import Advertise, Disconnect, SetContext, Subscribe, Unadvertise, Unsubscribe
 from silbo.model.notification import Publication
-from silbo.model.values import MAX_VARIABLES, Context, checked_changes, checked_name, checked_names
+from silbo.model.values import (
+    MAX_VARIABLES,
+    Context,
+    check_message_size,
+    checked_attributes,
+    checked_changes,
+    checked_context,
+    checked_name,
+    checked_names,
+    checked_payload,
+)
 
 if TYPE_CHECKING:
     from silbo.broker.broker import Broker, Tickets
@@ -204,35 +214,43 @@ class Session:
         `scope` admits only subscribers whose context makes it true; `payload` is never looked at;
         `context` takes the place of the session's own for this message (a gateway's, say).
         """
-        return self._finish(self._publish([attributes], scope, payload, context))[0]
+        receipt, tickets = self._publish(attributes, scope, payload, context)
+        self._broker._wait_for_room(tickets)
+        return receipt
 
     def publish_many(
         self, rows: Iterable[Mapping[str, Any]] | ArrowTable, *, scope: ScopeLike | None = None
     ) -> list[Receipt]:
         """Publish rows of attributes, or the rows of an Arrow table (null: absent), all or none."""
-        return self._finish(self._publish(listed(rows), scope, path="rows"))
+        receipts, tickets = self._publish_many(rows, scope)
+        self._broker._wait_for_room(tickets)
+        return receipts
 
     def _publish(
         self,
-        rows: list[Mapping[str, Any]],
+        attributes: Mapping[str, Any],
         scope: ScopeLike | None,
-        payload: bytes | None = None,
-        context: Mapping[str, Any] | None = None,
-        path: str = "attributes",
-    ) -> tuple[list[Receipt], Tickets]:
-        """Publish without waiting for room: the receipts, and the tickets to wait with."""
-        read = None if scope is None else Scope.of(scope).text
-        sent = {} if context is None else context
-        checked = [
-            Publish.checked(self.name, row, sent, read, payload, f"rows[{i}]" if path == "rows" else path)
-            for i, row in enumerate(rows)
-        ]
-        return self._broker._publish(self, checked, own_context=context is None)
+        payload: bytes | None,
+        context: Mapping[str, Any] | None,
+    ) -> tuple[Receipt, Tickets]:
+        """Publish without waiting for room: the receipt, and the tickets to wait with."""
+        read = None if scope is None else Scope.of(scope)
+        message = checked_attributes(attributes)
+        sent = None if context is None else checked_context(context)
+        kept = None if payload is None else checked_payload(payload)
+        check_message_size(message, kept)
+        return self._broker._publish(self, message, (sent, read, kept))
 
-    def _finish(self, published: tuple[list[Receipt], Tickets]) -> list[Receipt]:
-        receipts, tickets = published
-        self._broker._wait_for_room(tickets)
-        return receipts
+    def _publish_many(
+        self, rows: Iterable[Mapping[str, Any]] | ArrowTable, scope: ScopeLike | None
+    ) -> tuple[list[Receipt], Tickets]:
+        """As `_publish`, for many."""
+        read = None if scope is None else Scope.of(scope)
+        messages = []
+        for i, row in enumerate(listed(rows)):
+            messages.append(checked_attributes(row, f"rows[{i}]"))
+            check_message_size(messages[-1], None, f"rows[{i}]")
+        return self._broker._publish_many(self, messages, (None, read, None))
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until the broker acknowledged all that was published: at once on an embedded broker."""

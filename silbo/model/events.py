@@ -83,12 +83,11 @@ class Publish:
         context: object,
         scope: str | None = None,
         payload: object = None,
-        path: str = "attributes",
     ) -> Publish:
-        """One that passed the door: every value, and the size of the whole. `path` names the attributes in errors."""
-        message = checked_attributes(attributes, path)
+        """One that passed the door: every value, and the size of the whole."""
+        message = checked_attributes(attributes)
         publish = cls(session, message, checked_context(context), scope, checked_payload(payload))
-        check_message_size(publish.attributes, publish.payload, path.replace("attributes", "message"))
+        check_message_size(publish.attributes, publish.payload)
         return publish
 
 

@@ -131,10 +131,35 @@ def checked_attributes(attributes: object, path: str = "attributes") -> dict[str
     mapping = _checked_mapping(attributes, path)
     if len(mapping) > MAX_ATTRIBUTES:
         raise TooManyAttributes(path, len(mapping), MAX_ATTRIBUTES)
-    return {
-        checked_name(name, f"{path} key {name!r}"): checked_scalar(value, f"{path}.{name}")
-        for name, value in mapping.items()
-    }
+    checked: dict[str, Scalar] = {}
+    for name, value in mapping.items():
+        key = name if name in _names and type(name) is str else _remembered_name(name, f"{path} key {name!r}")
+        checked[key] = value if _is_plain(value) else checked_scalar(value, f"{path}.{name}")  # type: ignore[assignment]
+    return checked
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value needs no more than this look: most do not, and the rest has its paths and reasons to tell."""
+    kind = type(value)
+    if kind is float:
+        return bool(value - value == 0.0)  # type: ignore[operator]  # NaN, where it is no finite number
+    if kind is int:
+        return SMALLEST_INT <= value <= LARGEST_INT  # type: ignore[operator]
+    if kind is str:
+        return len(value) <= MAX_STRING and value.isascii()  # type: ignore[arg-type, attr-defined]
+    return kind is bool
+
+
+REMEMBERED = 4_096
+_names: set[str] = set()  # names of attributes that passed lately: the same come again and again
+
+
+def _remembered_name(name: object, path: str) -> str:
+    checked = checked_name(name, path)
+    if len(_names) >= REMEMBERED:
+        _names.clear()
+    _names.add(checked)
+    return checked
 
 
 def checked_context(values: object, path: str = "context") -> dict[str, ContextValue]:
@@ -173,6 +198,10 @@ def checked_payload(payload: object, path: str = "payload") -> bytes | None:
 
 def check_message_size(attributes: Attributes, payload: bytes | None, path: str = "message") -> None:
     """At most 1 MiB: the msgpack size of the attributes plus that of the payload."""
+    # 5 bytes are the largest head of a string, 9 the largest number; a name has 255 bytes at most
+    texts = sum([len(value) for value in attributes.values() if type(value) is str])
+    if 4 * texts + 270 * len(attributes) + len(payload or b"") + 16 <= MAX_MESSAGE:
+        return
     from msgpack import packb
 
     size = len(packb(attributes)) + (0 if payload is None else len(packb(payload)))

@@ -1,0 +1,462 @@
+"""The fast index against the plain one and the oracle, where kernels could go wrong: exactness, growth, plans."""
+
+import itertools
+import math
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import silbo
+from silbo.context.function import ContextFunction
+from silbo.context.table import ContextTable
+from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.decision import gets
+from silbo.matching.fast import FastIndex
+from silbo.matching.filter import Filter
+from silbo.matching.kernels import layout
+from silbo.matching.kernels.lists import key_of
+from silbo.model.notification import Publication
+from silbo.model.values import checked_attributes, checked_changes, checked_context
+
+BIG = 2**53
+
+
+class Matcher:
+    """An index with its contexts; `match` compares with the expressions evaluated in Python, and gives who gets it."""
+
+    def __init__(self, plan="measured"):
+        self.contexts = ContextTable()
+        self.index = FastIndex(self.contexts, plan)
+        self.rows = {}
+
+    def add(self, id, filter, function=None, subscriber="sub"):
+        read = None if function is None else ContextFunction.of(function)
+        row = self.rows[id] = SubscriptionRow(subscriber, subscriber, id, Filter.of(filter), read, (), None)
+        self.index.add(row)
+
+    def remove(self, id):
+        self.index.remove(self.rows.pop(id))
+
+    def set(self, subscriber="sub", **values):
+        self.contexts.set(subscriber, checked_changes(values))
+
+    def match(self, attributes, **offered):
+        message, context = checked_attributes(attributes), checked_context(offered)
+        publication = Publication("p", "p", 1, message, context, context, None, None)
+        sure, maybe = next(self.index.found([publication]))
+        got = [row.id for row in sure] + [row.id for row in maybe if self._gets(publication, row)]
+        assert len(got) == len(set(got)), "a subscription was found twice"
+        expected = {id for id, row in self.rows.items() if self._gets(publication, row)}
+        assert set(got) == expected
+        return sorted(got)
+
+    def _gets(self, publication, row):
+        return gets(publication, None, row, self.contexts[row.subscriber])
+
+
+NUMBERS = [
+    0,
+    -0.0,
+    1,
+    1.5,
+    BIG - 1,
+    BIG,
+    BIG + 1,
+    BIG + 2,
+    float(BIG),
+    2**63 - 1,
+    2.0**63,
+    -(2**63),
+    -(2**63) + 1,
+    5e-324,
+    1.7e308,
+]
+
+
+@pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
+@pytest.mark.parametrize("more", ["", " and exists b", " or a = 3"], ids=["alone", "with another", "or another"])
+def test_numbers_are_compared_exactly(operator, more):
+    matcher = Matcher()
+    for i, bound in enumerate(NUMBERS):
+        matcher.add(f"s{i}", f"a {operator} {bound!r}{more}")
+        matcher.add(f"n{i}", f"not (a {operator} {bound!r}){more}")
+    for number in NUMBERS:
+        assert matcher.match({"a": number, "b": 1})
+
+
+def test_lists_of_numbers_and_strings_are_exact():
+    matcher = Matcher()
+    matcher.add("n", f"a in ({BIG}, {BIG + 1}, 2.5, -3)")
+    matcher.add("not n", f"a not in ({BIG}, {BIG + 1}, 2.5, -3)")
+    matcher.add("s", 'a in ("", "a", "ä", "aa")')
+    matcher.add("not s", 'a not in ("", "a", "ä", "aa")')
+    matcher.add("b", "a in (true)")
+    matcher.add("both", "a in (true, false)")
+    matcher.add("none", "a not in (true, false)")
+    for value in (BIG, BIG + 1, BIG + 2, float(BIG), 2.5, -3, 0, "", "a", "ä", "aa", "b", True, False):
+        matcher.match({"a": value})
+
+
+def test_a_bool_is_no_number_and_a_number_no_string():
+    matcher = Matcher()
+    for i, text in enumerate(["a = 1", "a = true", 'a = "1"', "a != 1", "a != true", 'a != "1"', "a >= 0", 'a >= ""']):
+        matcher.add(f"s{i}", text)
+    for value in (1, 1.0, True, False, "1", "", 0):
+        assert matcher.match({"a": value})
+
+
+ALPHABET = [
+    "",
+    "a",
+    "ab",
+    "aba",
+    "abab",
+    "b" * 40,
+    "b" * 41,
+    "b" * 31,
+    "ä",
+    "äb",
+    "\0",
+    "a\0",
+    "x" * 200,
+    "xy" * 100,
+    "😀a",
+]
+
+
+@pytest.mark.parametrize("operator", ["prefix", "suffix", "contains", "=", "!=", "<", "<=", ">", ">="])
+def test_strings_are_verified_byte_by_byte(operator):
+    matcher = Matcher()
+    for i, text in enumerate(ALPHABET):
+        quoted = '"' + text.replace("\0", "\\u0000") + '"'
+        matcher.add(f"s{i}", f"a {operator} {quoted}")
+        matcher.add(f"n{i}", f"not (a {operator} {quoted})")
+    for text in [*ALPHABET, "never seen before", "ba" * 50, "b" * 39 + "c", "ä" * 30, "y" + "x" * 199]:
+        matcher.match({"a": text})
+
+
+def test_a_long_part_is_sought_in_linear_time():
+    """Place by place it would take 60,000 times 2,000 steps for each of these."""
+    matcher = Matcher()
+    for i in range(20):
+        matcher.add(f"s{i}", f'a contains "{"a" * (2_000 + i)}b"')
+    assert matcher.match({"a": "a" * 60_000}) == []
+    assert len(matcher.match({"a": "a" * 60_000 + "b"})) == 20
+
+
+def test_one_gram_of_many_places_gives_one_notification():
+    matcher = Matcher()
+    matcher.add("s", 'a contains "ab" or a contains "ba" or a prefix "ab" or exists a')
+    assert matcher.match({"a": "abababab"}) == ["s"]
+
+
+def test_what_is_absent_is_unknown():
+    matcher = Matcher()
+    for i, text in enumerate(
+        ["a != 1", "not (a = 1)", "not exists a", "exists a", "true", "false", "not exists a and b = 1"]
+    ):
+        matcher.add(f"s{i}", text)
+    assert matcher.match({}) == ["s2", "s4"]
+    assert matcher.match({"b": 1}) == ["s2", "s4", "s6"]
+    assert matcher.match({"a": "x", "b": 1}) == ["s3", "s4"]
+
+
+def test_attributes_that_share_a_bit_of_the_signature_are_told_apart():
+    matcher = Matcher()
+    for i in range(200):
+        matcher.add(f"s{i}", f"a{i} >= 0 and b{i} >= 0")
+    for i in range(0, 200, 7):
+        assert matcher.match({f"a{i}": 1, f"b{(i + 64) % 200}": 1}) == []
+        assert matcher.match({f"a{i}": 1, f"b{i}": 1}) == [f"s{i}"]
+
+
+def test_two_keys_that_collide_share_a_list_and_nothing_else():
+    """Whatever is filed under one key is decided by its constraints: tried with a table of one key for all."""
+    script = """
+import sys
+from silbo.compiled import inner
+
+@inner
+def one_key(way, what, detail):
+    return way * 0 + 1
+
+for name in ("lists", "grids", "search", "store"):
+    module = __import__(f"silbo.matching.kernels.{name}", fromlist=[name])
+    module.key_of = one_key
+from silbo.matching.kernels import entries
+for kernel in (entries.RUN, entries.ADD, entries.CHANGE):
+    kernel._digest += "_one_key"  # another kernel for the cache
+sys.path.insert(0, sys.argv[1])
+import test_fast
+test_fast.many_filters("context")
+"""
+    done = subprocess.run([sys.executable, "-c", script, "tests"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def many_filters(plan):
+    """Filters of all kinds over few names, with boxes, while subscribers move, come and go."""
+    chance = random.Random(5)
+    matcher = Matcher(plan)
+    texts = ["a = 1", "a > 3", "a < b" and "b <= 2", 'c prefix "x"', 'c contains "yz"', "exists a and not exists c", "true",
+             "a = 1 or b = 2", "a in (1, 2, 3)", 'c != "x"', "a != 2 and b > 0"]  # fmt: skip
+    functions = [
+        None,
+        "abs(pub.x - this.x) <= 5 and abs(pub.y - this.y) <= 5",
+        "distance(pub.x, pub.y, this.x, this.y) <= 4",
+    ]
+    for i in range(300):
+        matcher.add(f"s{i}", chance.choice(texts), chance.choice(functions), f"u{i % 40}")
+    for turn in range(300):
+        matcher.set(f"u{chance.randrange(40)}", x=float(chance.randrange(20)), y=float(chance.randrange(20)))
+        message = {"a": chance.randrange(5), "b": chance.randrange(4), "c": chance.choice(["x", "xyz", "y", ""])}
+        kept = {name: value for name, value in message.items() if chance.random() < 0.7}
+        matcher.match(kept, x=float(chance.randrange(20)), y=float(chance.randrange(20)))
+        if turn % 10 == 0:
+            matcher.remove(chance.choice(list(matcher.rows)))
+
+
+def test_a_key_is_never_the_mark_of_an_empty_place():
+    assert all(key_of.py_func(np.int64(0), np.int64(0), np.int64(i)) != 0 for i in range(3))
+
+
+# contexts
+
+BOXES = [
+    "pub.x >= this.x - 20 and pub.x <= this.x + 20 and pub.y >= this.y - 20 and pub.y <= this.y + 20",
+    "pub.x - this.x <= 20 and this.x - pub.x <= 20 and pub.y - 20 < this.y and 20 + pub.y > this.y",
+    "abs(pub.x - this.x) <= 20 and abs(this.y - pub.y) < 20",
+    "20 >= abs(pub.x - this.x)",
+    "abs(pub.x - this.x) <= 10 + 10 and abs(pub.y - this.y) <= 40 / 2",
+    "distance(pub.x, pub.y, this.x, this.y) <= 20",
+    "30 > distance(this.x, pub.y, pub.x, this.y)",
+    "abs(pub.x - this.x - 100) <= 20 and abs(this.y + 5 - pub.y) <= 0",
+    "abs(-(pub.x - this.x)) <= 1e-9",
+    "abs(pub.x + 1e17 - this.x - 1e17) <= 20",
+    "pub.x = this.x + 0 and pub.y - this.y = 0",
+    "distance(pub.x, pub.y, this.x, this.y) <= 20 and this.role = pub.role",
+    "abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20 and msg.n > this.n",
+]  # fmt: skip
+NO_BOXES = [
+    "pub.x = this.x and pub.y = this.y",
+    "pub.role <= this.role and pub.role >= this.role",
+    "pub.x >= this.x - 20",
+    "abs(pub.x) <= 20",
+    "abs(pub.x + this.x) <= 20",
+    "abs(pub.x - this.x) >= 20",
+    "abs(pub.x * 2 - this.x) <= 20",
+    "abs(pub.x - this.x) <= 20 or true",
+    "not (abs(pub.x - this.x) > 20)",
+    "abs(pub.x - this.x) <= this.r",
+    "distance(pub.x, pub.y, this.x, 5) <= 20",
+]
+
+
+@pytest.mark.parametrize("function", BOXES)
+def test_a_box_is_found_and_its_grid_loses_nobody(function):
+    chance = random.Random(1)
+    matcher = Matcher("context")
+    steps = [0.0, 20.0, -20.0, 20.000000000000004, 19.999999999999996, 100.0, 1e-9, -5.0, 5.0, 1e-300]
+    for i in range(60):
+        matcher.add(f"s{i}", "true", function, f"u{i}")
+        matcher.set(
+            f"u{i}", x=chance.choice(steps) + chance.choice([0.0, 1000.5]), y=chance.choice(steps), role="taxi", n=i
+        )
+    assert matcher.index.stats()["plan"] == "context first"
+    total = 0
+    for x, y in itertools.product([0.0, 100.0, 1000.5, 20.0, -20.0, 1e300, BIG + 1, -0.0], [0.0, 20.0, -5, 5]):
+        total += len(matcher.match({"n": 3}, x=x, y=y, role="taxi"))
+        moved = chance.randrange(60)
+        matcher.set(f"u{moved}", x=chance.choice(steps), y=chance.choice(steps))
+    assert total > 0
+    assert matcher.match({"n": 3}, x=0.0) == [] or "y" not in function
+
+
+@pytest.mark.parametrize("function", NO_BOXES)
+def test_a_function_without_a_box_has_no_grid(function):
+    matcher = Matcher("context")
+    matcher.add("s", "true", function)
+    assert matcher.index.stats()["plan"] == "content first"
+    matcher.set(x=3.0, y=5.0, r=20.0, role="taxi")
+    matcher.match({}, x=0.0, y=5.0, role="taxi")
+
+
+PLACES = [(0, 0), (180, 0), (-180, 0), (179.99, 10), (-179.99, 10), (13.4, 52.5), (0, 90), (50, 89.999), (-120, 89.999), (0, -90),
+          (77, -89.99), (540, 20), (13.4, 127.5), (360.5, 0), (0.5, 0)]  # fmt: skip
+
+
+@pytest.mark.parametrize("metres", [0, 1, 5_000, 100_000, 5_000_000, 15_000_000, 30_000_000])
+def test_nearness_on_the_globe_crosses_the_date_line_and_the_poles(metres):
+    matcher = Matcher("context")
+    chance = random.Random(metres)
+    spots = PLACES + [(chance.uniform(-180, 180), chance.uniform(-90, 90)) for _ in range(60)]
+    for i, (lon, lat) in enumerate(spots):
+        matcher.add(f"s{i}", "true", f"geo_distance(pub.lon, pub.lat, this.lon, this.lat) <= {metres}", f"u{i}")
+        matcher.set(f"u{i}", lon=lon, lat=lat)
+    assert matcher.index.stats()["plan"] == "context first"
+    for lon, lat in spots:
+        matcher.match({}, lon=lon, lat=lat)
+        matcher.match({}, lon=lon + 1e-7, lat=max(-90, min(90, lat + 1e-7)))
+
+
+FUNCTIONS = [
+    "pub.city = this.city", "pub.city != this.city", "pub.city < this.city", "this.city prefix pub.city",
+    "pub.city contains msg.part", "pub.city suffix this.end", 'this.city in ("a", "b")', "pub.city in this.cities",
+    "this.city in pub.cities", "msg.n in this.numbers", "this.flag in (true)", "msg.flag in this.flags", "msg.n in this.none",
+    "pub.n + 1 > this.n * 2", "pub.n / this.zero > 1 or true", "sqrt(this.n) >= 1", "min(pub.n, this.n, 3) = max(1, 2)",
+    "this.flag", "not this.flag", "exists this.city and not exists pub.nothing", "this.flag = pub.flag", "this.flag < pub.n",
+    "-this.n < abs(pub.n)", "this.n = pub.n or this.city = pub.city and not (this.flag)", "true", "false",
+    f"this.big = {BIG + 1}", "this.big > pub.big", f"pub.big in ({BIG + 1}, 3)", "this.big in this.numbers",
+    "within(point(pub.n, 0), this.area)", "intersects(pub.area, this.area)", 'not within(pub.area, geometry("POINT (1 1)"))',
+    'intersects(this.area, geometry("POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0))")) or this.flag', "within(msg.n, this.area)",
+]  # fmt: skip
+
+
+def test_the_machine_evaluates_every_kind_of_function_as_written():
+    matcher = Matcher()
+    square = silbo.geometry("POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))")
+    everyone = [
+        {"city": "a", "cities": ["a", "b"], "n": 1, "numbers": [1, BIG, 2.5], "flag": True, "flags": [True], "zero": 0,
+         "none": [], "end": "", "big": BIG + 1, "area": square},
+        {"city": "b", "cities": ["c"], "n": -2.5, "numbers": [BIG + 1], "flag": False, "flags": [False, True], "big": BIG,
+         "area": silbo.geometry("POINT (1 0)")},
+        {"city": 3, "cities": "a", "n": "x", "flag": 1, "area": "POINT (1 0)", "big": float(BIG)},
+        {},
+    ]  # fmt: skip
+    for i, function in enumerate(FUNCTIONS):
+        for who in range(len(everyone)):
+            matcher.add(f"s{i}/{who}", "true", function, f"u{who}")
+    for publisher in everyone:
+        for who, context in enumerate(everyone):
+            matcher.contexts.remove(f"u{who}")
+            matcher.set(f"u{who}", **context)
+        for message in ({"n": 1, "part": "a", "flag": True}, {"n": BIG + 1, "part": ""}, {}):
+            assert matcher.match(message, **publisher)
+
+
+def test_thousands_of_functions_that_come_and_go():
+    matcher = Matcher()
+    for i in range(3_000):
+        matcher.add(f"s{i}", "true", f"abs(pub.x - this.x) <= {i} and this.v{i % 50} = pub.w{i % 70}", f"u{i % 10}")
+        if i >= 500:
+            matcher.remove(f"s{i - 500}")
+    for who in range(10):
+        matcher.set(f"u{who}", x=float(who), **{f"v{i}": 1 for i in range(0, 50, 3)})
+    assert matcher.match({}, x=2_700.0, **{f"w{i}": 1 for i in range(60)})
+
+
+def test_more_variables_than_columns_are_left_to_python():
+    matcher = Matcher()
+    for i in range(90):
+        matcher.add(f"s{i}", "true", f"this.v{i} = 1")
+    matcher.set(**{f"v{i}": 1 for i in range(30, 90)})
+    assert len(matcher.match({})) == 60
+
+
+# growth, removal, compaction
+
+
+def test_a_hundred_thousand_changes_leave_memory_flat_and_answers_right():
+    """A million take ten times as long: `silbo bench matching` churns as much as it is told to."""
+    chance = random.Random(3)
+    matcher = Matcher()
+    sizes = []
+    for turn in range(100_000):
+        if len(matcher.rows) < 500 or (len(matcher.rows) < 1_000 and chance.random() < 0.5):
+            names = chance.sample(range(turn // 1_000, turn // 1_000 + 30), chance.randint(1, 5))
+            text = " and ".join(f"n{n} {chance.choice(['=', '>', '<'])} {chance.randrange(9)}" for n in names)
+            function = f"abs(pub.x - this.x) <= {chance.randrange(30)}" if chance.random() < 0.3 else None
+            matcher.add(f"s{turn}", text, function, f"u{chance.randrange(50)}")
+        else:
+            matcher.remove(next(itertools.islice(matcher.rows, chance.randrange(len(matcher.rows)), None)))
+        if turn % 1_000 == 999:
+            matcher.set(f"u{chance.randrange(50)}", x=float(chance.randrange(100)))
+            message = {f"n{n}": chance.randrange(9) for n in range(turn // 1_000 - 5, turn // 1_000 + 30)}
+            matcher.match(message, x=float(chance.randrange(100)))
+            sizes.append(matcher.index.stats()["index_bytes"])
+    assert sizes[-1] <= 1.3 * max(sizes[:10])
+    assert len(matcher.index.attributes) < 3 * 60
+
+
+def test_everything_can_be_removed():
+    matcher = Matcher()
+    for i in range(2_000):
+        matcher.add(f"s{i}", f'a{i % 50} > {i} or b{i} = "x{i}"', "abs(pub.x - this.x) <= 5", f"u{i % 20}")
+    for i in range(2_000):
+        matcher.remove(f"s{i}")
+    state = matcher.index.arrays.state
+    assert state[layout.POSTINGS_LIVE] == state[layout.KEYS] == state[layout.LIVE] == 0
+    assert not matcher.index.attributes.ids
+    assert not matcher.index.variables.ids
+    assert matcher.match({"a1": 3_000, "b7": "x7"}, x=1.0) == []
+    many_filters("measured")
+
+
+@pytest.mark.parametrize("plan", ["measured", "content", "context"])
+def test_filters_and_boxes_of_all_kinds_while_subscribers_move_come_and_go(plan):
+    many_filters(plan)
+
+
+# plans
+
+
+def test_the_plan_follows_the_workload(broker_of_boxes):
+    """First everybody wants the message and few are near; then few want it and all are near."""
+    broker, publisher, cars = broker_of_boxes
+    for n in range(600):
+        publisher.publish({"a": 1, "b": n}, context={"x": float(n % 100) * 10, "y": 5.0})
+    assert broker.stats()["plan"] == "context first"
+    for car in cars:
+        car.set_context(x=500.0, y=5.0)
+    for n in range(6_000):
+        publisher.publish({"b": n % 4_000}, context={"x": 500.0, "y": 5.0})
+    assert broker.stats()["plan"] == "content first"
+    for i, car in enumerate(cars):
+        car.set_context(x=float(i), y=5.0)
+    for n in range(6_000):
+        publisher.publish({"a": 1, "b": n}, context={"x": float(n % 100) * 10, "y": 5.0})
+    assert broker.stats()["plan"] == "context first"
+
+
+@pytest.fixture
+def broker_of_boxes():
+    with silbo.Broker() as broker:
+        cars = []
+        for i in range(1_000):
+            car = broker.connect(f"car-{i}")
+            car.set_context(x=float(i), y=5.0)
+            for n in range(3):
+                filter = f"a >= 0 and b != {3 * i + n}" if n == 0 else f"b = {3 * i + n}"
+                car.subscribe(
+                    filter, context="abs(pub.x - this.x) <= 2 and abs(pub.y - this.y) <= 2", queue=1, slow="drop_oldest"
+                )
+            cars.append(car)
+        publisher = broker.connect("publisher")
+        publisher.advertise("true")
+        yield broker, publisher, cars
+
+
+def test_the_plan_never_changes_the_answer_while_it_changes():
+    matcher = Matcher()
+    for i in range(600):
+        matcher.add(f"s{i}", f"a >= {i % 3}", "abs(pub.x - this.x) <= 3", f"u{i}")
+        matcher.set(f"u{i}", x=float(i))
+    plans = set()
+    for n in range(1_500):
+        x = float(n % 600)
+        matcher.index.match({"a": 5}, {"x": x})
+        if n % 50 == 0:
+            assert len(matcher.match({"a": 5}, x=x)) == len([i for i in range(600) if abs(i - x) <= 3])
+            plans.add(matcher.index.stats()["plan"])
+    assert plans == {"content first", "context first"}
+
+
+def test_nan_is_a_number_for_no_kernel():
+    assert math.isnan(np.nan)
+    matcher = Matcher()
+    matcher.add("s", "true", "this.x * this.x / (this.x * this.x) != 1")
+    matcher.set(x=1e200)
+    assert matcher.match({}) == []

@@ -19,6 +19,14 @@ run: $(READY) ## the road scenario: cars move, cameras publish, alerts arrive; c
 test: $(READY) ## all tests
 	$(BIN)/pytest
 
+.PHONY: checked
+checked: $(READY) ## all tests with bounds checking in the kernels, and their arrays passed plainly
+	SILBO_CHECKED_KERNELS=1 $(BIN)/pytest
+
+.PHONY: bench
+bench: $(READY) ## measure matching and context changes, and write docs/performance.md anew
+	$(BIN)/silbo bench report --out docs/performance.md
+
 .PHONY: lint
 lint: $(READY) ## ruff, mypy strict, import-linter
 	$(BIN)/ruff check .

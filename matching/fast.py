@@ -210,7 +210,8 @@ class FastIndex:
             self._functions.make_places()
             status = self._run(arrays.handle, at, batch.size)
             at = state[layout.HALTED]
-            if status > PAUSED:
+            # a run that filled `out` goes on with an empty one
+            if status > PAUSED and not (status == layout.GROW_OUT and state[PUBLICATIONS]):
                 self._grow(status)
             hits, ends = arrays.out[: state[OUT]].copy(), arrays.ends[: state[PUBLICATIONS]].tolist()
             self._planner.count(len(ends))

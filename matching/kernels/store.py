@@ -514,9 +514,11 @@ def _sharpen(t, at, posting):
     conjunctions = conjunctions_of(t)
     words = words_of(t)
     postings_f = postings_f_of(t)
+    if conjunctions[at + C_COUNT] != 1:
+        return False
     constraint = conjunctions[at + C_FIRST]
     op = (words[constraint] >> KIND) & 0xFF
-    if conjunctions[at + C_COUNT] != 1 or words[constraint] >> RESIDUE != 0:
+    if words[constraint] >> RESIDUE != 0:
         return False
     number = words_f_of(t)[constraint + 1]
     if op == N_EQ:

@@ -164,15 +164,21 @@ def _remembered_name(name: object, path: str) -> str:
 
 def checked_context(values: object, path: str = "context") -> dict[str, ContextValue]:
     """A whole context, as it travels with a publish: no removals."""
-    return whole_context({}, checked_changes(values, path, removals=False), path)
+    context = checked_changes(values, path, removals=False)
+    if len(context) > MAX_VARIABLES:
+        raise TooManyVariables(path, len(context), MAX_VARIABLES)
+    return context  # type: ignore[return-value]  # without removals none is None
 
 
 def checked_changes(values: object, path: str = "values", *, removals: bool = True) -> dict[str, ContextValue | None]:
     """Changes of a context; None removes a variable where removals are allowed."""
     changes: dict[str, ContextValue | None] = {}
     for name, value in _checked_mapping(values, path).items():
-        key = checked_name(name, f"{path} key {name!r}")
-        changes[key] = None if value is None and removals else checked_context_value(value, f"{path}.{name}")
+        key = name if name in _names and type(name) is str else _remembered_name(name, f"{path} key {name!r}")
+        if _is_plain(value):
+            changes[key] = value  # type: ignore[assignment]
+        else:
+            changes[key] = None if value is None and removals else checked_context_value(value, f"{path}.{name}")
     return changes
 
 
@@ -215,7 +221,7 @@ def same_value(a: ContextValue | None, b: ContextValue | None) -> bool:
 
 
 def _checked_mapping(values: object, path: str) -> Mapping[object, object]:
-    if not isinstance(values, Mapping):
+    if type(values) is not dict and not isinstance(values, Mapping):
         raise InvalidValue(path, f"a mapping of names to values is expected, not {type(values).__name__}.")
     return values
 

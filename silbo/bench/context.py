@@ -1,0 +1,187 @@
+"""`silbo bench context`: what a change of a subscriber's context takes, beside the same change the SIENA way.
+
+The broker gets more and more subscriptions for each subscriber, and the same changes are made at each step:
+they should take as long with fifty subscriptions as with none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from silbo.bench import places
+from silbo.bench.numbers import Array, numeric_filters, numeric_messages
+from silbo.bench.timing import Figures, Say, figures, median, quiet, say_nothing, timed, times
+from silbo.bench.workloads import SIDE
+from silbo.broker.broker import Broker
+from silbo.context.function import ContextFunction
+from silbo.context.table import ContextTable
+from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.fast import FastIndex
+from silbo.matching.filter import Filter
+from silbo.matching.siena import SienaIndex
+
+STEPS = (0, 1, 10, 50)  # subscriptions of a subscriber
+CHANGES = 10_000
+SIENA_CHANGES = 1_000
+REPEATS = 50  # of a bulk update of all rows
+BATCH = 100  # calls that are too short to be timed one by one
+WARM_UP = 1_500  # events, after which the planner has settled
+
+BOX = places.box(SIDE)
+
+
+def measure(subscribers: int, seed: int, *, say: Say = say_nothing) -> dict[str, Any]:
+    """All figures of context changes."""
+    chance = np.random.default_rng(seed)
+    filters = numeric_filters(chance, subscribers * STEPS[-1])
+    say("the table alone")
+    table_us = _table_us(chance, subscribers)
+    say("sessions")
+    set_context = _session_figures(chance, subscribers, filters, say)
+    say("many at once")
+    bulk = {"plain": _plain_ns(chance, subscribers), "grid": _grid_ns(chance, subscribers, filters)}
+    say("the SIENA way")
+    siena = _siena_figures(chance, subscribers, filters, say)
+    return {
+        "subscribers": subscribers, "seed": seed, "table_us": table_us, "set_context_us": set_context,
+        "slope": round(set_context["50"]["median"] / set_context["0"]["median"], 3),
+        "bulk_ns": bulk, "siena_us": siena, "ratio": round(siena["10"] / set_context["10"]["median"], 1),
+    }  # fmt: skip
+
+
+def _places(chance: np.random.Generator, count: int) -> list[dict[str, float]]:
+    return places.contexts(places.uniform(chance, count))
+
+
+def _table_us(chance: np.random.Generator, subscribers: int) -> float:
+    """The table's own call, its cells in use; so short that a batch of calls is timed at a time."""
+    table = ContextTable()
+    rows = [table.row(str(i)) for i in range(subscribers)]
+    for name in ("x", "y"):
+        table.column(name)
+    for row, place in zip(rows, _places(chance, subscribers), strict=True):
+        table.write(row, place)
+    drawn = chance.integers(0, subscribers, CHANGES).tolist()
+    changes = [(rows[i], place) for i, place in zip(drawn, _places(chance, CHANGES), strict=True)]
+    batches = [(table.write_floats, changes[i : i + BATCH]) for i in range(0, CHANGES, BATCH)]
+    return round(median(times(_all, batches)) / BATCH, 4)
+
+
+def _all(call: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> None:
+    for each in arguments:
+        call(*each)
+
+
+# sessions
+
+
+def _session_figures(
+    chance: np.random.Generator, subscribers: int, filters: list[Filter], say: Say
+) -> dict[str, Figures]:
+    """`session.set_context(x=…, y=…)` by subscriptions a subscriber, with the plan that matching settled on."""
+    found = {}
+    with Broker() as broker:
+        sessions = [broker.connect(str(i)) for i in range(subscribers)]
+        # somebody has the function in use from the beginning: contexts have the same cells at every step
+        broker.connect("another").subscribe("true", context=BOX, slow="drop_oldest", queue=1)
+        publisher = broker.connect("publisher")
+        publisher.advertise("true")
+        made = iter(filters)
+        for before, step in zip((0, *STEPS), STEPS, strict=False):
+            say(f"sessions with {step} subscriptions each")
+            for session in sessions:
+                for _ in range(step - before):
+                    session.subscribe(next(made), context=BOX, slow="drop_oldest", queue=8)
+            for session, place in zip(sessions, _places(chance, subscribers), strict=True):
+                session.set_context(place)
+            for attributes, place in zip(numeric_messages(chance, WARM_UP), _places(chance, WARM_UP), strict=True):
+                publisher.publish(attributes, context=place)
+            drawn = chance.integers(0, subscribers, CHANGES).tolist()
+            found[str(step)] = figures(_changed([sessions[i] for i in drawn], _places(chance, CHANGES)))
+    return found
+
+
+def _changed(sessions: list[Any], changes: list[dict[str, float]]) -> list[int]:
+    """The nanoseconds of each change, written as users write it."""
+    with quiet():
+        return [
+            timed(lambda session=session, x=place["x"], y=place["y"]: session.set_context(x=x, y=y))
+            for session, place in zip(sessions, changes, strict=True)
+        ]
+
+
+# many at once
+
+
+def _plain_ns(chance: np.random.Generator, subscribers: int) -> float:
+    """One row of an update of all rows, without a grid."""
+    table = ContextTable()
+    rows = np.array([table.row(str(i)) for i in range(subscribers)])
+    for name in ("x", "y"):
+        table.column(name)
+    updates = [(rows[chance.permutation(subscribers)], _columns(chance, subscribers)) for _ in range(REPEATS)]
+    return _each(times(table.write_columns, updates), subscribers)
+
+
+def _grid_ns(chance: np.random.Generator, subscribers: int, filters: list[Filter]) -> float:
+    """The same with a grid in use, and with its repair: the next match takes so much longer."""
+    table = ContextTable()
+    index = FastIndex(table)
+    rows = np.array([table.row(str(i)) for i in range(subscribers)])
+    for row in _rows(subscribers, 10, filters):
+        index.add(row)
+    table.write_columns(rows, _columns(chance, subscribers))
+    publications = list(zip(numeric_messages(chance, WARM_UP), _places(chance, WARM_UP), strict=True))
+    for each in publications:
+        index.match(*each)
+
+    def update(rows: Array, columns: dict[str, Array], publication: tuple[Any, Any]) -> None:
+        table.write_columns(rows, columns)
+        index.match(*publication)
+
+    alone = times(index.match, publications[:REPEATS])
+    updates = [
+        (rows[chance.permutation(subscribers)], _columns(chance, subscribers), publication)
+        for publication in publications[:REPEATS]
+    ]
+    both = times(update, updates)
+    return _each([b - a for a, b in zip(alone, both, strict=True)], subscribers)
+
+
+def _columns(chance: np.random.Generator, count: int) -> dict[str, Array]:
+    x, y = places.uniform(chance, count).T
+    return {"x": np.ascontiguousarray(x), "y": np.ascontiguousarray(y)}
+
+
+def _each(taken: list[int], rows: int) -> float:
+    return round(float(np.median(taken)) / rows, 2)
+
+
+def _rows(subscribers: int, step: int, filters: list[Filter]) -> list[SubscriptionRow]:
+    function = ContextFunction.of(BOX)
+    return [
+        SubscriptionRow(str(i // step), str(i // step), f"s{i}", filters[i], function, (), None)
+        for i in range(subscribers * step)
+    ]
+
+
+# the other way
+
+
+def _siena_figures(chance: np.random.Generator, subscribers: int, filters: list[Filter], say: Say) -> dict[str, float]:
+    """The same change where the box is in the filters: each is taken out and put in again."""
+    found = {}
+    for step in STEPS[1:]:
+        say(f"the SIENA way with {step} subscriptions each")
+        index = SienaIndex()
+        for i, place in enumerate(_places(chance, subscribers)):
+            index.set_context(str(i), place)
+        for row in _rows(subscribers, step, filters):
+            index.add(row)
+        drawn = chance.integers(0, subscribers, SIENA_CHANGES).tolist()
+        changes = [(str(i), place) for i, place in zip(drawn, _places(chance, SIENA_CHANGES), strict=True)]
+        found[str(step)] = median(times(index.set_context, changes))
+    return found

@@ -1,0 +1,49 @@
+"""How long a new process takes until its first notification: kernels compiled (cold), or from the cache (warm)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from typing import NamedTuple
+
+PROGRAM = """
+import silbo, time
+
+with silbo.Broker() as broker:
+    car, camera = broker.connect("car"), broker.connect("camera")
+    car.set_context(x=1.0, y=2.0)
+    alerts = car.subscribe('msg = "accident"', context="abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20")
+    camera.advertise("true")
+    camera.set_context(x=2.0, y=3.0)
+    camera.publish({"msg": "accident"})
+    assert len(alerts) == 1
+print(time.process_time())
+"""
+
+
+class Start(NamedTuple):
+    """Seconds by the clock from the interpreter's start to its end, and seconds of CPU."""
+
+    wall: float
+    cpu: float
+
+
+def starts() -> tuple[Start, Start]:
+    """The first start with an empty cache, and the next."""
+    with tempfile.TemporaryDirectory(prefix="silbo-bench-") as folder:
+        return _start(folder), _start(folder)
+
+
+def _start(cache: str) -> Start:
+    since = time.perf_counter()
+    done = subprocess.run(  # noqa: S603  # our own program
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    return Start(round(time.perf_counter() - since, 2), round(float(done.stdout), 2))

@@ -45,10 +45,11 @@ class Cells:
 
     def __init__(self, rows: int) -> None:
         self.columns: dict[str, int] = {}
-        self._offsets: dict[str, int] = {}  # the same in words
+        self.offsets: dict[str, int] = {}  # the same in words
         self.width = 4
         self.generation = 0
         self.state = np.zeros(2, np.int64)  # how many rows wait in `queue`; whether a grid wants to know
+        self.is_tracked = False  # the same as in `state`
         self.heap = np.zeros(64, np.int64)
         self._heap_used = 1  # block 0 is none
         self.words = np.zeros(0, np.int64)
@@ -81,7 +82,7 @@ class Cells:
         if len(self.columns) == self.width:
             self._allocate(self.rows, 2 * self.width)
         self.columns[name] = column = len(self.columns)
-        self._offsets[name] = column * CELL_WORDS
+        self.offsets[name] = column * CELL_WORDS
         for row, context in enumerate(rows):
             if name in context:
                 self.write(row, name, context[name])
@@ -95,18 +96,9 @@ class Cells:
         at = (row * self.width + column) * CELL_WORDS
         old = self._meta[at + 1]
         if type(value) is float and old == FLOAT_META:
-            self._doubles[at] = value
+            self.doubles[at] = value
             return
         self._write(at, value)
-
-    def write_floats(self, row: int, values: Mapping[str, float]) -> None:
-        """Write cells that hold floats already."""
-        doubles, offsets = self._doubles, self._offsets
-        at = row * self._stride
-        for name, value in values.items():
-            doubles[at + offsets[name]] = value
-        if self._state[TRACKED]:
-            self.note_move(row)
 
     def _write(self, at: int, value: ContextValue | None) -> None:
         match value:
@@ -115,7 +107,7 @@ class Cells:
             case bool():
                 self._meta[at], self._meta[at + 1] = int(value), BOOL << KIND
             case int() | float():
-                self._doubles[at], residue = encoded_number(value)
+                self.doubles[at], residue = encoded_number(value)
                 self._meta[at + 1] = FLOAT_META | (int(type(value) is int) << FLAGS) | (residue << RESIDUE)
             case str():
                 self._meta[at] = hash(value)
@@ -168,11 +160,16 @@ class Cells:
 
     def note_move(self, row: int) -> None:
         """Put a row into the queue of those that a grid must move."""
-        if self._state[TRACKED] and not self._moved[row]:
+        if self.is_tracked and not self._moved[row]:
             self._moved[row] = 1
             waiting = self._state[MOVED]
             self._queue[waiting] = row
             self._state[MOVED] = waiting + 1
+
+    def track(self, *, wanted: bool) -> None:
+        """Note who moves from now on, or no more."""
+        self.is_tracked = wanted
+        self.state[TRACKED] = wanted
 
     def number_at(self, row: int, name: str) -> ContextValue | None:
         """The number or bool in a cell, as it came; None for anything else."""
@@ -183,7 +180,7 @@ class Cells:
             return bool(self._meta[at])
         if kind != NUMBER:
             return None
-        number: float = self._doubles[at]
+        number: float = self.doubles[at]
         return int(number) + (meta >> RESIDUE) if (meta >> FLAGS) & INT else number
 
     def write_columns(self, rows: Array, columns: Mapping[str, tuple[Array, Array]]) -> None:
@@ -215,7 +212,7 @@ class Cells:
         words = np.zeros(rows * width * CELL_WORDS, np.int64)
         old = self.words.reshape(-1, self.width * CELL_WORDS)
         words.reshape(rows, width * CELL_WORDS)[: old.shape[0], : old.shape[1]] = old
-        self.words, self.width, self._stride = words, width, width * CELL_WORDS
+        self.words, self.width, self.stride = words, width, width * CELL_WORDS
         for name in ("moved", "stale", "queue"):
             before = getattr(self, name)
             after = np.zeros(rows, before.dtype)
@@ -223,7 +220,7 @@ class Cells:
             setattr(self, name, after)
         # memoryviews read and write one item several times as fast as arrays do
         self._meta: Any = words.data
-        self._doubles: Any = words.view(np.float64).data
+        self.doubles: Any = words.view(np.float64).data
         self._state: Any = self.state.data
         self._moved: Any = self.moved.data
         self._queue: Any = self.queue.data

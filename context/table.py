@@ -72,22 +72,26 @@ class ContextTable:
         """Merge changes into a session's row, all or none; None removes. Whether anything changed."""
         return self.write(self.row(uuid), changes)
 
-    def write_floats(self, row: int, changes: dict[str, float]) -> bool:
+    def write_floats(self, row: int, changes: dict[str, float]) -> bool | None:
         """`write` of plain, finite floats over plain floats: things that move do little else, so this is short.
 
-        The dictionary becomes the table's own. Nothing is looked up but where the cells are: the kinds and the
-        number of variables stay what they are.
+        None, and nothing is done, if that is not what it is: then the kinds or the number of variables may change,
+        and names must be checked. Else the dictionary becomes the table's own.
         """
         cells = self.cells
         if cells is None or cells.is_stale[row] or not changes.keys() <= self._floats[row]:
-            return self.write(row, changes)
+            return None
         old = self._rows[row]
         new = changes if len(changes) == len(old) else {**old, **changes}
         if new == old:
             return False
         self._rows[row] = new
         self.writes += 1
-        cells.write_floats(row, changes)
+        doubles, offsets, at = cells.doubles, cells.offsets, row * cells.stride
+        for name, value in changes.items():
+            doubles[at + offsets[name]] = value
+        if cells.is_tracked:
+            cells.note_move(row)
         return True
 
     def holds_floats(self, row: int, names: AbstractSet[str]) -> bool:

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from silbo.context.cells import TRACKED
 from silbo.context.table import ContextTable
 from silbo.language import tree
 from silbo.matching.arrays import Arrays
@@ -42,6 +41,7 @@ from silbo.model.values import Attributes, Context
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]  # of subscriptions
 
+OUT_ROOM = 65_536
 NOBODY: Numbers = np.zeros(0, np.int32)
 ATOMS = tree.Compare | tree.Pattern | tree.In | tree.Exists | tree.Truth
 
@@ -263,7 +263,8 @@ class FastIndex:
             case layout.GROW_CONJUNCTIONS:
                 arrays.grow("conjunctions", arrays.conjunctions.size + CONJUNCTION)
             case layout.GROW_OUT:
-                arrays.grow("out", int(state[layout.OUT]) + arrays.subscriptions.size // SUBSCRIPTION)
+                # room for all subscriptions once, and for the hits of many publications of a batch
+                arrays.grow("out", arrays.subscriptions.size // SUBSCRIPTION + OUT_ROOM)
                 arrays.grow("ends", int(state[layout.PUBLICATIONS]) + 1)
             case _:
                 raise AssertionError(f"no kernel answers {status}")
@@ -277,7 +278,7 @@ class FastIndex:
 
     def change_plan(self, family: Family, *, active: bool) -> None:
         """Find the subscriptions of a family through its grid, or through their content again."""
-        self._cells.state[TRACKED] = 1
+        self._cells.track(wanted=True)
         self._call(self._change, entries.UNFILE_FAMILY, family.number, int(active))
         family.is_active = active
         self._call(self._change, entries.FILE_FAMILY, family.number, 0)
@@ -289,7 +290,7 @@ class FastIndex:
 
     def track(self) -> None:
         """Let the contexts note who moves, if there is a grid that wants to know."""
-        self._cells.state[TRACKED] = any(each.is_active for each in self.families)
+        self._cells.track(wanted=any(each.is_active for each in self.families))
 
     # figures
 

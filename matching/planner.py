@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import FAMILY, PROGRAM
+from silbo.matching.kernels.layout import ATTRIBUTE, FAMILY, PROGRAM
 
 if TYPE_CHECKING:
     from silbo.matching.fast import FastIndex
@@ -23,13 +23,14 @@ Plan: TypeAlias = Literal["measured", "content", "context"]
 
 FIRST, EVERY = 64, 512  # publications between two looks: the first, and later ones
 ENOUGH = 512  # conjunctions surveyed before a family's plan may change
+MANY = 2**20  # publications
 CLEARLY = 2.0  # times cheaper: a change moves every conjunction of the family
 
 # nanoseconds, measured on one machine; only their proportions count
-VISIT = 10.0  # a posting that content brings up, of which some are candidates
-CHECK = 15.0  # a posting that the grid brings up, with its row
-GRID = 250.0  # the cells around a publisher
-FUNCTION, CLAUSE, CONSTRAINTS = 40.0, 10.0, 30.0
+VISIT = 45.0  # a posting that content brings up; about half of them are candidates
+CHECK = 20.0  # a posting that the grid brings up, with its row
+GRID = 3_000.0  # the cells around a publisher
+FUNCTION, CLAUSE, CONSTRAINTS = 150.0, 40.0, 50.0
 
 
 class Planner:
@@ -53,6 +54,14 @@ class Planner:
             for family in list(self._index.families):
                 self._plan_family(family)
         self._plan_order()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Halve the counts of attributes before they grow out of their fields."""
+        arrays = self._index.arrays
+        if arrays.state[layout.SEEN] > MANY:
+            arrays.state[layout.SEEN] //= 2
+            arrays.attributes.reshape(-1, ATTRIBUTE)[:, layout.A_SEEN] //= 2
 
     def _plan_family(self, family: Family) -> None:
         words = self._index.arrays.families[family.number * FAMILY : (family.number + 1) * FAMILY]

@@ -41,6 +41,7 @@ DRAWN = 22  # the state of the survey's random numbers
 PUBLICATIONS = 23  # of the run, so far
 WIDTH = 24  # families that a row has places for
 COLUMNS = 25  # columns of the context cells
+SEEN = 26  # publications that the attributes' counts are of
 STATE = 32
 
 # what a kernel answers: done, or which array must grow before it is called again

@@ -122,6 +122,7 @@ from silbo.matching.kernels.layout import (
     S_PROGRAM,
     S_ROW,
     SCALAR,
+    SEEN,
     STRING,
     SUBSCRIPTION,
     TRACKED,
@@ -240,6 +241,7 @@ def match(t, at):
     for i in range(behind, behind + sent * SCALAR, SCALAR):
         pubs[stream[i] & 0xFFFFFFFF] = 0
     state[EVENTS] += 1
+    state[SEEN] += 1
     return maybe
 
 

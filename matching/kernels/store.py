@@ -51,7 +51,6 @@ from silbo.matching.kernels.layout import (
     CONJUNCTION,
     CONJUNCTIONS,
     DONE,
-    EVENTS,
     EXACT,
     EXISTS,
     F_ACTIVE,
@@ -103,6 +102,7 @@ from silbo.matching.kernels.layout import (
     S_PROGRAM,
     S_ROW,
     SCALAR,
+    SEEN,
     STRING,
     SUBSCRIPTION,
     W_COUNT,
@@ -362,7 +362,7 @@ def _best_access(t, first, count):
             continue
         base = (meta & 0xFFFFFFFF) * ATTRIBUTE
         # how often messages have the attribute; before there are messages, how often filters name it tells it
-        often = (attributes[base + A_SEEN] + attributes[base + A_NAMED] + 1) / (state[EVENTS] + state[LIVE] + 1)
+        often = (attributes[base + A_SEEN] + attributes[base + A_NAMED] + 1) / (state[SEEN] + state[LIVE] + 1)
         expected = often * _share(op, words[first + i * SCALAR + 2] >> 32)
         if expected < least:
             best, least = i, expected

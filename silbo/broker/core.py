@@ -163,8 +163,8 @@ class Core:
             self._listener.set_context(peer.uuid, self.contexts.at(peer.row))
         return changed
 
-    def set_floats(self, peer: Peer, changes: dict[str, float]) -> bool:
-        """`set_context` of plain, finite floats; the dictionary becomes the table's own."""
+    def set_floats(self, peer: Peer, changes: dict[str, float]) -> bool | None:
+        """`set_context` of plain, finite floats over such; None, and nothing is done, if it is not that simple."""
         changed = self.contexts.write_floats(peer.row, changes)
         if changed and self._listener is not None:
             self._listener.set_context(peer.uuid, self.contexts.at(peer.row))

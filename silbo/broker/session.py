@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
@@ -22,7 +23,6 @@ from silbo.matching.filter import Filter
 from silbo.model.events import Advertise, Disconnect, SetContext, Subscribe, Unadvertise, Unsubscribe
 from silbo.model.notification import Publication
 from silbo.model.values import (
-    MAX_VARIABLES,
     Context,
     check_message_size,
     checked_attributes,
@@ -106,7 +106,6 @@ class Session:
         self._is_recorded = False
         self._lock = broker._lock
         self._core = broker._core
-        self._names: set[str] = set()  # of variables that passed the door
         self._dispatcher = Dispatcher(peer.name, self._lock, broker._counts)
         self._subscriptions: dict[str, Subscription] = {}
         self._advertisements: dict[str, Advertisement] = {}
@@ -149,18 +148,15 @@ class Session:
         with the next publish.
         """
         given = values if mapping is None else {**_mapping(mapping), **values}
-        if _are_finite_floats(given):
-            change, changes = self._core.set_floats, given
-            if not given.keys() <= self._names:
-                checked_changes(given, "context")
-                self._names = self._names | given.keys() if len(self._names) < MAX_VARIABLES else set(given)
-        else:
-            change, changes = self._core.set_context, checked_changes(given, "context")
         with self._lock:
             if self._closed:
                 self._check_open()
-            if change(self._peer, changes) and self._broker._recorder is not None:
-                self._broker._record(self, lambda name: SetContext(name, changes))
+            changed = self._core.set_floats(self._peer, given) if _are_finite_floats(given) else None
+            if changed is None:
+                changes = checked_changes(given, "context")
+                changed = self._core.set_context(self._peer, changes)
+            if changed and self._broker._recorder is not None:
+                self._broker._record(self, partial(_set_context, dict(given)))
 
     setContext = set_context  # noqa: N815  # the paper's spelling
 
@@ -357,6 +353,10 @@ class Session:
             self._made += 1
             if (id := f"{letter}{self._made}") not in active:
                 return id
+
+
+def _set_context(values: Mapping[str, Any], session: str) -> SetContext:
+    return SetContext(session, checked_changes(values))
 
 
 def _are_finite_floats(values: Mapping[str, Any]) -> bool:

@@ -32,12 +32,13 @@ Given: TypeAlias = tuple[str, object]  # ("wkt", text) or ("geojson", object): t
 class Geometry:
     """A geometry that passed the door. Equal geometries have equal WKB."""
 
-    __slots__ = ("given", "shape", "wkb")
+    __slots__ = ("_bounds", "given", "shape", "wkb")
 
     def __init__(self, shape: BaseGeometry, given: Given) -> None:
         self.shape = shape
         self.given = given
         self.wkb: bytes = shape.wkb
+        self._bounds: tuple[float, float, float, float] | None = None
 
     @property
     def wkt(self) -> str:
@@ -47,7 +48,9 @@ class Geometry:
     @property
     def bounds(self) -> tuple[float, float, float, float]:
         """The least x, the least y, the greatest x and the greatest y."""
-        return self.shape.bounds  # type: ignore[no-any-return]
+        if self._bounds is None:
+            self._bounds = self.shape.bounds
+        return self._bounds
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Geometry) and self.wkb == other.wkb

@@ -1,0 +1,160 @@
+"""Many contexts at once: the same as one by one, all or nothing, whatever the columns are made of."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import silbo
+from silbo.broker.fold import Fold
+from silbo.context.table import ContextTable
+from silbo.model.events import Advertise, Publish, SetContext, Subscribe
+
+FUNCTION = "abs(pub.x - this.x) <= 1 and abs(pub.y - this.y) <= 1"
+BIG = 2**53
+
+
+@pytest.fixture
+def cars(broker):
+    made = []
+    for i in range(50):
+        car = broker.connect(f"car-{i}")
+        car.subscribe("true", context=FUNCTION)
+        made.append(car)
+    publisher = broker.connect("publisher")
+    publisher.advertise("true")
+    return broker, made, publisher
+
+
+def who_gets(cars, publisher, **place):
+    publisher.publish({"n": 1}, context=place)
+    return [i for i, car in enumerate(cars) if [n for s in car._subscriptions.values() for n in s.drain()]]
+
+
+def test_arrays_of_floats_move_everybody(cars):
+    broker, sessions, publisher = cars
+    for turn in range(3):
+        broker.set_contexts(sessions, {"x": np.arange(50.0) + turn, "y": np.zeros(50)})
+        assert who_gets(sessions, publisher, x=10.0, y=0.5) == [9 - turn, 10 - turn, 11 - turn]
+        assert sessions[3].context == {"x": 3.0 + turn, "y": 0.0}
+
+
+def test_one_change_after_many_merges_into_what_they_wrote(cars):
+    broker, sessions, publisher = cars
+    sessions[0].set_context(role="taxi", x=99.0)
+    broker.set_contexts(sessions, {"x": np.arange(50.0), "y": np.zeros(50)})
+    sessions[0].set_context(y=5.0)
+    assert sessions[0].context == {"role": "taxi", "x": 0.0, "y": 5.0}
+    sessions[0].set_context(x=None)
+    assert sessions[0].context == {"role": "taxi", "y": 5.0}
+    broker.set_contexts(sessions[:1], {"x": np.array([7.0])})
+    assert sessions[0].context == {"role": "taxi", "x": 7.0, "y": 5.0}
+    assert who_gets(sessions, publisher, x=7.0, y=5.0) == [0]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([BIG + 1, -(2**63), 2**63 - 1]),
+        np.array([1, 2, 3], np.int8),
+        np.array([1.5, -0.0, 3.0], np.float32),
+        np.array([True, False, True]),
+        np.array([1, 2, 3], np.uint64),
+        [1, 2.5, "three"],
+        ["a", None, "b"],
+        [{1, 2}, [], ("x",)],
+    ],
+    ids=repr,
+)
+def test_what_comes_back_is_what_was_given_and_its_kind(broker, column):
+    sessions = [broker.connect(f"car-{i}") for i in range(3)]
+    for session in sessions:
+        session.subscribe("true", context="this.v = this.v or exists this.v")
+    broker.set_contexts(sessions, {"v": column})
+    for i, value in enumerate(column):
+        alone = broker.connect("alone")
+        alone.set_context(v=value)
+        assert sessions[i].context == alone.context
+        assert [type(each) for each in sessions[i].context.values()] == [type(each) for each in alone.context.values()]
+
+
+def test_an_arrow_table_and_null_removes(broker):
+    sessions = [broker.connect(f"car-{i}") for i in range(3)]
+    broker.set_contexts(sessions, pa.table({"x": [1.0, 2.0, 3.0], "role": ["a", "b", None]}))
+    assert [dict(session.context) for session in sessions] == [
+        {"x": 1.0, "role": "a"},
+        {"x": 2.0, "role": "b"},
+        {"x": 3.0},
+    ]
+    broker.set_contexts([session.uuid for session in sessions], pa.table({"x": [None, 5, None]}))
+    assert [session.context.get("x") for session in sessions] == [None, 5, None]
+
+
+def test_a_session_that_stands_there_twice_gets_the_last(cars):
+    broker, sessions, _ = cars
+    broker.set_contexts([sessions[0], sessions[1], sessions[0]], {"x": np.array([1.0, 2.0, 3.0])})
+    assert sessions[0].context == {"x": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"x": np.array([1.0, np.nan])}, "no finite number"),
+        ({"x": np.array([1.0])}, "2 sessions need 2 values"),
+        ({"x": [1.0, None], "y": [object(), 1]}, "object is no value"),
+        ({"": np.array([1.0, 2.0])}, "must not be empty"),
+        ({f"v{i}": np.array([1.0, 2.0]) for i in range(64)}, "64"),
+        (5, "columns by name"),
+    ],
+)
+def test_all_or_nothing(broker, values, said):
+    sessions = [broker.connect("a"), broker.connect("b")]
+    sessions[0].subscribe("true", context=FUNCTION)
+    sessions[1].set_context(kept=1)
+    before = [dict(session.context) for session in sessions]
+    with pytest.raises(silbo.SilboError, match=said):
+        broker.set_contexts(sessions, values)
+    assert [dict(session.context) for session in sessions] == before
+
+
+def test_an_unknown_or_closed_session_is_refused(broker):
+    session = broker.connect("a")
+    with pytest.raises(silbo.SilboError):
+        broker.set_contexts([session, "nobody"], {"x": np.array([1.0, 2.0])})
+    assert session.context == {}
+    session.close()
+    with pytest.raises(silbo.SilboError):
+        broker.set_contexts([session], {"x": np.array([1.0])})
+
+
+def test_it_is_recorded():
+    events = []
+    with silbo.Broker(record=events.append) as broker:
+        sessions = [broker.connect("a"), broker.connect("b")]
+        broker.set_contexts(sessions, {"x": np.array([1.0, 2.0])})
+    assert [event for event in events if isinstance(event, SetContext)] == [
+        SetContext("a", {"x": 1.0}),
+        SetContext("b", {"x": 2.0}),
+    ]
+
+
+def test_more_variables_than_columns_take_the_slow_way():
+    table = ContextTable()
+    rows = [table.row(str(i)) for i in range(4)]
+    for i in range(70):
+        table.write_columns(rows[:2], {f"v{i % 60}": np.array([float(i), 1.0])})
+    assert table.at(rows[0])["v9"] == 69.0
+    assert len(table.at(rows[1])) == 60
+    assert table.at(rows[2]) == {}
+
+
+def test_a_batch_of_a_log_sees_each_position_at_its_place():
+    """A kernel walks the run; what a publication meets is the position before it, not the last of the batch."""
+    events = [
+        Advertise("camera", "a", "true", None, None),
+        Subscribe("car", "s", "true", "abs(pub.x - this.x) <= 1", ()),
+        SetContext("car", {"x": 0.0}),
+    ]
+    for n in range(50):
+        events += [SetContext("car", {"x": float(n)}), Publish("camera", {"n": n}, {"x": 25.0})]
+    for index in ("fast", "fast-context", "plain"):
+        assert [each["n"] for each in Fold(index).apply(events)] == [24, 25, 26]

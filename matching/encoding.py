@@ -37,6 +37,7 @@ Literal: TypeAlias = tuple[FilterAtom, bool]  # an atom that must be true or, wh
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
 IS_NUMBER, IS_BOOL, IS_STRING = NUMBER << KIND, BOOL << KIND, STRING << KIND
+NO_NUMBER = IS_NUMBER  # taken out of a number's meta word it leaves the id
 
 NUMBERS = {
     "=": layout.N_EQ,
@@ -217,48 +218,48 @@ class Encoder:
     def _publication(self, attributes: Attributes, offered: Context, at: int, pause: bool) -> int:
         first = at + HEAD
         text = (first + SCALAR * (len(attributes) + len(offered))) * 8
-        known, text = self._scalars(attributes, self.attributes.ids, first, text)
+        known, text = self._scalars(attributes, self.attributes.numbers, first, text)
         sent = 0
-        if offered and self.variables.ids:
-            sent, text = self._scalars(offered, self.variables.ids, first + known * SCALAR, text)
+        if offered and self.variables.numbers:
+            sent, text = self._scalars(offered, self.variables.numbers, first + known * SCALAR, text)
         behind = (text + 7) // 8
         self._words[at] = layout.PUBLISH | known << 8 | sent << 24 | int(pause) << FLAGS
         self._words[at + 1] = behind - at
         self._words[behind - 1]  # an IndexError, if the stream ends before it
         return behind
 
-    def _scalars(self, values: Mapping[str, Any], ids: Mapping[str, int], at: int, text: int) -> tuple[int, int]:
+    def _scalars(self, values: Mapping[str, Any], metas: Mapping[str, int], at: int, text: int) -> tuple[int, int]:
         """Write the values whose names have ids; how many, and where the text ends.
 
-        One loop with local names: it runs at every publish.
+        One loop with local names, numbers first: it runs at every publish.
         """
         words, doubles = self._words, self._doubles
         first = at
         for name, value in values.items():
-            number = ids.get(name)
-            if number is None:
+            meta = metas.get(name)
+            if meta is None:
                 continue
             kind = type(value)
             if kind is float:
-                words[at] = number | IS_NUMBER
+                words[at] = meta
                 doubles[at + 1] = value
+            elif kind is int:
+                words[at] = meta
+                doubles[at + 1] = value
+                if not -EXACT <= value <= EXACT:
+                    words[at] = meta | encoded_number(value)[1] << RESIDUE
             elif kind is str:
                 data = value.encode()
-                words[at] = number | IS_STRING
+                words[at] = meta ^ NO_NUMBER | IS_STRING
                 words[at + 1] = hash(value)
                 words[at + 2] = text | len(data) << 32
                 self._bytes[text : text + len(data)] = data
                 text += len(data)
-            elif kind is int:
-                doubles[at + 1] = value
-                words[at] = number | IS_NUMBER
-                if not -EXACT <= value <= EXACT:
-                    words[at] = number | IS_NUMBER | encoded_number(value)[1] << RESIDUE
             elif kind is bool:
-                words[at] = number | IS_BOOL
+                words[at] = meta ^ NO_NUMBER | IS_BOOL
                 words[at + 1] = int(value)
             else:
-                text = self._block(value, number, at, text)
+                text = self._block(value, meta ^ NO_NUMBER, at, text)
             at += SCALAR
         return (at - first) // SCALAR, text
 

@@ -174,7 +174,7 @@ class FastIndex:
     def rows_of(self, slots: Numbers) -> list[SubscriptionRow]:
         """The subscriptions with these numbers."""
         rows = self._rows
-        return [rows[slot] for slot in slots.tolist()]  # none of them is free
+        return [rows[slot] for slot in slots.tolist()] if slots.size else []  # none of them is free
 
     def match(self, attributes: Attributes, offered: Context) -> tuple[Numbers, Numbers]:
         """The numbers of the subscriptions that get a message, and of those of which only Python can tell."""

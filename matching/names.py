@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from silbo.context.scalars import KIND, NUMBER
+
 
 class Names:
     """Ids by name; one that is given free serves the next new name."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}  # the same as meta words of numbers: encoders look nothing else up
         self._names: list[str | None] = []
         self._free: list[int] = []
 
@@ -25,11 +28,13 @@ class Names:
         if number == len(self._names):
             self._names.append(None)
         self.ids[name], self._names[number] = number, name
+        self.numbers[name] = number | NUMBER << KIND
         return number
 
     def forget(self, name: str) -> int:
         """Give a name's id free."""
         number = self.ids.pop(name)
+        del self.numbers[name]
         self._names[number] = None
         self._free.append(number)
         return number

@@ -238,6 +238,8 @@ def _offered(peer: Peer, message: Message) -> Context:
     containing = [row for row in peer.advertisements.values() if row.filter.selects(attributes)]
     if not containing:
         raise NotAdvertised(peer.name, attributes, [str(row.filter) for row in peer.advertisements.values()])
+    if len(containing) == 1 and scope is None and containing[0].offers is None:
+        return context  # most publishers say one thing, and show what they have
     reads = _united([row.reads for row in containing])
     if scope is not None and reads is not None and not scope.variables("sub") <= reads:
         raise ScopeBeyondReads(scope.variables("sub") - reads, reads)

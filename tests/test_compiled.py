@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 
+import numba
 import pytest
 
 import silbo
@@ -19,6 +20,7 @@ def module(tmp_path, monkeypatch):
     (tmp_path / "doubling.py").write_text("def doubled(n):\n    return 2 * n\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # NUMBA_CACHE_DIR, where it is set
     monkeypatch.delitem(sys.modules, "doubling", raising=False)
     return tmp_path
 

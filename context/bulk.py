@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from silbo.compiled import Kernel, digest_of
-
-if TYPE_CHECKING:
-    from silbo.context.cells import Cells
-
-CELL_WORDS, MOVED, TRACKED = 2, 0, 1
+from silbo.context import cells as layout
+from silbo.context.cells import CELL_WORDS, MOVED, TRACKED, Cells
 
 
 def write(words, width, column, rows, payloads, metas, stale, moved, queue, state):
@@ -38,7 +35,7 @@ def _signature() -> Any:
     return types.void(words, int64, int64, words, words, words, flags, flags, types.Array(int32, 1, "C"), words)
 
 
-WRITE = Kernel(write, _signature, digest_of([Path(__file__)]))
+WRITE = Kernel(write, _signature, digest_of([Path(__file__), Path(layout.__file__)]))
 
 
 def write_column(

@@ -37,7 +37,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 MAX_COLUMNS = 64  # a subscriber cannot make every row wider by functions over ever new variables
 CELL_WORDS = 2
 FLOAT_META = NUMBER << KIND
-MOVED, TRACKED = 0, 1  # words of `state`
+MOVED, TRACKED, WRITES = 0, 1, 2  # words of `state`
 
 
 class Cells:
@@ -46,9 +46,12 @@ class Cells:
     def __init__(self, rows: int) -> None:
         self.columns: dict[str, int] = {}
         self.offsets: dict[str, int] = {}  # the same in words
+        self._free: list[int] = []
         self.width = 4
         self.generation = 0
-        self.state = np.zeros(2, np.int64)  # how many rows wait in `queue`; whether a grid wants to know
+        self.state = np.zeros(
+            3, np.int64
+        )  # how many rows wait in `queue`; whether a grid wants to know; kernels' writes
         self.is_tracked = False  # the same as in `state`
         self.heap = np.zeros(64, np.int64)
         self._heap_used = 1  # block 0 is none
@@ -73,20 +76,29 @@ class Cells:
         if row >= self.rows:
             self._allocate(max(2 * self.rows, row + 1), self.width)
 
-    def add_column(self, name: str, rows: Sequence[Mapping[str, ContextValue]]) -> int | None:
-        """The column of a variable, filled from the rows if it is new; None if there are too many."""
-        if name in self.columns:
-            return self.columns[name]
-        if len(self.columns) == MAX_COLUMNS:
-            return None
-        if len(self.columns) == self.width:
+    def add_column(self, name: str, rows: Sequence[Mapping[str, ContextValue]]) -> int:
+        """A new column for a variable, filled from the rows."""
+        if not self._free and len(self.columns) == self.width:
             self._allocate(self.rows, 2 * self.width)
-        self.columns[name] = column = len(self.columns)
+        column = self._free.pop() if self._free else len(self.columns)
+        self.columns[name] = column
         self.offsets[name] = column * CELL_WORDS
         for row, context in enumerate(rows):
             if name in context:
                 self.write(row, name, context[name])
         return column
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more columns are to be had."""
+        return len(self.columns) == MAX_COLUMNS
+
+    def drop_column(self, name: str) -> None:
+        """Give a column free, its cells empty."""
+        column = self.columns.pop(name)
+        del self.offsets[name]
+        self.words.reshape(self.rows, self.stride)[:, column * CELL_WORDS : (column + 1) * CELL_WORDS] = 0
+        self._free.append(column)
 
     def write(self, row: int, name: str, value: ContextValue | None) -> None:
         """Write one cell; None makes it absent."""
@@ -134,7 +146,8 @@ class Cells:
         """Pack the heap, and make it larger where more than half of it is in use even so."""
         self._pack()
         if 2 * (self._heap_used + size) > self.heap.size:
-            heap = np.zeros(4 * (self._heap_used + size), np.int64)
+            # packing looks at every cell: there must be room for as many writes before it comes again
+            heap = np.zeros(max(4 * (self._heap_used + size), self.words.size // 8), np.int64)
             heap[: self._heap_used] = self.heap[: self._heap_used]
             self.heap = heap
 

@@ -34,6 +34,7 @@ class ContextTable:
         self._free: list[int] = []
         self._widest = 0  # variables of any row, ever, and those that were written in bulk
         self._bulk: set[str] = set()
+        self._used: dict[str, int] = {}  # functions that read a variable's cells
         self.cells: Cells | None = None
         self.writes = 0
 
@@ -54,7 +55,7 @@ class ContextTable:
         return ((uuid, context) for uuid, row in self._numbers.items() if (context := self.at(row)))
 
     def __len__(self) -> int:
-        return sum(1 for context in self._rows if context)
+        return sum(1 for row in self._numbers.values() if self.at(row))
 
     def row(self, uuid: str) -> int:
         """The row of a session; it is its own until `remove`."""
@@ -182,9 +183,39 @@ class ContextTable:
         return self.cells
 
     def column(self, name: str) -> int | None:
-        """The column of a variable's cells; None if there are too many columns already."""
+        """The column of a variable's cells, for one more user; None if all columns are in use."""
         cells = self.with_cells()
         if name not in cells.columns:
+            if cells.is_full and not self._give_up_column():
+                return None
             cells.add_column(name, [self.at(row) for row in range(len(self._rows))])
-            self._floats = [self._plain_floats(row) for row in range(len(self._rows))]
-        return cells.columns.get(name)
+            for row, context in enumerate(self._rows):
+                if type(context.get(name)) is float:
+                    self._floats[row] = self._floats[row] | {name}
+        return cells.columns[name]
+
+    def _give_up_column(self) -> bool:
+        """Drop a column that nobody uses; whether there was one. Only when all are taken: it looks at every row."""
+        cells = self.with_cells()
+        name = next((name for name in cells.columns if name not in self._used and name not in self._bulk), None)
+        if name is None:
+            return False
+        for row in range(len(self._rows)):
+            self.at(row)  # what kernels wrote is taken over first
+            self._floats[row] = self._floats[row] - {name}
+        cells.drop_column(name)
+        return True
+
+    def take_writes(self) -> None:
+        """Count the writes that kernels made."""
+        from silbo.context.cells import WRITES
+
+        state = self.with_cells().state
+        self.writes += int(state[WRITES])
+        state[WRITES] = 0
+
+    def use_column(self, name: str, by: int) -> None:
+        """Count who reads a variable's cells."""
+        self._used[name] = self._used.get(name, 0) + by
+        if not self._used[name]:
+            del self._used[name]

@@ -28,6 +28,7 @@ from silbo.matching.kernels.layout import (
     SUBSCRIPTION,
     VALUE,
 )
+from silbo.model.values import MAX_STRING
 
 # how large an array is at first; those of the contexts are adopted
 FIRST_SIZES = {
@@ -47,7 +48,7 @@ FIRST_SIZES = {
     "slices": 4 * 512,
     "near": 1_024,
     "stack": DEPTH * VALUE,
-    "failure": 16_384,
+    "failure": MAX_STRING + 1,  # a pattern may be a value, not only a constant
     "out": 8_192,  # no filter names more attributes
     "ends": 4_096,
 }
@@ -98,15 +99,13 @@ class Arrays:
         self._hold(name, array)
         self._make_handle()
 
-    def grow(self, name: str, size: int, *, fill: int = 0) -> None:
+    def grow(self, name: str, size: int) -> None:
         """Make an array at least this long, and longer by a quarter than it was."""
         old = self._held[name]
         if size > old.size:
             records = -(-max(size, old.size + old.size // 4) // STRIDES.get(name, 1))
             new = np.zeros(records * STRIDES.get(name, 1), old.dtype)
             new[: old.size] = old
-            if fill:
-                new[old.size :] = fill
             self.replace(name, new)
 
     def adopt(self, stream: np.ndarray[Any, Any]) -> None:

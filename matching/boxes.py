@@ -15,6 +15,8 @@ from silbo.language import tree
 from silbo.language.evaluation import computed
 
 INFINITE = math.inf
+SLACK = 1e-9  # of the sum of all constants' magnitudes: 256 roundings lose a ten-thousandth of it
+FARTHEST = 2.0**100  # what reaches further is no box
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,7 @@ class Box:
     """One or two axes, and the greatest distance along each; on the globe, in metres over both."""
 
     axes: tuple[Axis, ...]
-    reach: float
-    scale: float  # the sum of all constants' magnitudes: what roundings are measured by
+    reach: float  # with what roundings may add
     is_geo: bool = False
 
 
@@ -63,7 +64,6 @@ def box_of(function: tree.Condition) -> Box | None:
                     max(low.get(axis, -INFINITE), -whole.reach),
                     min(high.get(axis, INFINITE), whole.reach),
                 )
-            scale += whole.scale
             continue
         for axis, least, greatest, size in _bounds(clause):
             low[axis] = max(low.get(axis, -INFINITE), least)
@@ -76,7 +76,8 @@ def box_of(function: tree.Condition) -> Box | None:
         return None
     axes = tuple(bounded[:2])
     reach = max(max(abs(low[axis]), abs(high[axis])) for axis in axes)
-    return Box(axes, reach, scale) if math.isfinite(scale + reach) else None
+    reach += SLACK * scale
+    return Box(axes, reach) if reach <= FARTHEST else None
 
 
 def _circle(clause: tree.Compare) -> Box | None:
@@ -89,9 +90,9 @@ def _circle(clause: tree.Compare) -> Box | None:
     radius = _constant(right)
     a, b, c, d = left.arguments
     x, y = _axis(a, c), _axis(b, d)
-    if radius is None or x is None or y is None:
+    if radius is None or x is None or y is None or radius > FARTHEST:
         return None
-    return Box((x, y), max(radius, 0.0), abs(radius), left.function == "geo_distance")
+    return Box((x, y), max(radius, 0.0), left.function == "geo_distance")
 
 
 def _axis(a: tree.Value, b: tree.Value) -> Axis | None:

@@ -37,7 +37,6 @@ Literal: TypeAlias = tuple[FilterAtom, bool]  # an atom that must be true or, wh
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
 IS_NUMBER, IS_BOOL, IS_STRING = NUMBER << KIND, BOOL << KIND, STRING << KIND
-NO_NUMBER = IS_NUMBER  # taken out of a number's meta word it leaves the id
 
 NUMBERS = {
     "=": layout.N_EQ,
@@ -90,20 +89,14 @@ class Encoder:
 
     # conjunctions
 
-    def conjunction(self, constraints: Sequence[Literal]) -> tuple[int, int] | None:
-        """Write a conjunction's block at the beginning of the stream: how many constraints, how many words.
-
-        None if it can never be true; what is always true is left out.
-        """
-        kept = [each for each in constraints if not isinstance(each[0], tree.Truth)]
-        if len(kept) < len(constraints) and any(atom == tree.Truth(negated) for atom, negated in constraints):
-            return None
-        end = len(kept) * SCALAR
+    def conjunction(self, constraints: Sequence[Literal]) -> tuple[int, int]:
+        """Write a conjunction's block at the beginning of the stream: how many constraints, how many words."""
+        end = len(constraints) * SCALAR
         if end > len(self._words):
             self.make_room(end)
-        for i, (atom, negated) in enumerate(kept):
+        for i, (atom, negated) in enumerate(constraints):
             end = self._constraint(atom, negated, i * SCALAR, end)
-        return len(kept), end
+        return len(constraints), end
 
     def _constraint(self, atom: FilterAtom, negated: bool, at: int, end: int) -> int:
         """Write one constraint; where the block ends now."""
@@ -211,9 +204,10 @@ class Encoder:
         """Write a publication at a word of the stream; the word behind it."""
         try:
             return self._publication(attributes, offered, at, pause)
-        except (IndexError, ValueError):  # the stream was too short for it
-            self.make_room(0)
-            return self.publication(attributes, offered, at, pause=pause)
+        except (IndexError, ValueError):
+            # the stream was too short for it; if it is not that, the second try says what it is
+            self.make_room(at + _most_words(attributes, offered))
+            return self._publication(attributes, offered, at, pause)
 
     def _publication(self, attributes: Attributes, offered: Context, at: int, pause: bool) -> int:
         first = at + HEAD
@@ -250,16 +244,16 @@ class Encoder:
                     words[at] = meta | encoded_number(value)[1] << RESIDUE
             elif kind is str:
                 data = value.encode()
-                words[at] = meta ^ NO_NUMBER | IS_STRING
+                words[at] = meta ^ IS_NUMBER | IS_STRING
                 words[at + 1] = hash(value)
                 words[at + 2] = text | len(data) << 32
                 self._bytes[text : text + len(data)] = data
                 text += len(data)
             elif kind is bool:
-                words[at] = meta ^ NO_NUMBER | IS_BOOL
+                words[at] = meta ^ IS_NUMBER | IS_BOOL
                 words[at + 1] = int(value)
             else:
-                text = self._block(value, meta ^ NO_NUMBER, at, text)
+                text = self._block(value, meta ^ IS_NUMBER, at, text)  # the id alone
             at += SCALAR
         return (at - first) // SCALAR, text
 
@@ -276,3 +270,11 @@ class Encoder:
             raise IndexError
         self.stream[start : start + block.size] = block
         return (start + block.size) * 8
+
+
+def _most_words(attributes: Attributes, offered: Context) -> int:
+    """As many words as a publication can need."""
+    values = [*attributes.values(), *offered.values()]
+    members = [each for value in values if isinstance(value, ValueSet) for each in value]
+    text = sum(4 * len(value) + 8 for value in (*values, *members) if isinstance(value, str))
+    return HEAD + 16 * len(values) + 2 * len(members) + text // 8 + 16

@@ -55,7 +55,7 @@ class FastIndex:
 
     def __init__(self, contexts: ContextTable, plan: Plan = "measured") -> None:
         self._run, self._add, self._change = entries.made()
-        self._contexts = contexts
+        self.contexts = contexts
         self._cells = contexts.with_cells()
         self.arrays = Arrays(self._cells)
         self.attributes, self.variables = Names(), Names()
@@ -77,17 +77,17 @@ class FastIndex:
         fields: Any = self.arrays.subscriptions.data
         at = slot * SUBSCRIPTION
         fields[at + layout.S_HEAD] = -1
-        fields[at + layout.S_ROW] = self._contexts.row(row.subscriber)
+        fields[at + layout.S_ROW] = self.contexts.row(row.subscriber)
         fields[at + layout.S_PROGRAM] = program
         literals = _literals(row.filter.tree)
         fields[at + layout.S_COUNT] = len(literals)
         for conjunction in literals:
-            for atom, _ in conjunction:
-                if not isinstance(atom, tree.Truth):
-                    self.attribute(named(atom))
-            written = self._encoder.conjunction(conjunction)
-            if written is not None:
-                self._call(self._add, slot, *written)
+            kept = [each for each in conjunction if not isinstance(each[0], tree.Truth)]
+            if len(kept) < len(conjunction) and any(atom == tree.Truth(negated) for atom, negated in conjunction):
+                continue  # it can never be true
+            for atom, _ in kept:
+                self.attribute(named(atom))  # type: ignore[arg-type]  # no truths are left
+            self._call(self._add, slot, *self._encoder.conjunction(kept))
 
     def remove(self, row: SubscriptionRow) -> None:
         """Forget a subscription."""
@@ -131,7 +131,7 @@ class FastIndex:
 
     def column(self, name: str) -> int | None:
         """The column of a subscriber's variable, if there is one left."""
-        return self._contexts.column(name)
+        return self.contexts.column(name)
 
     def attribute(self, name: str) -> int:
         """The id of an attribute, a new one if nobody named it before."""
@@ -213,6 +213,7 @@ class FastIndex:
             # a run that filled `out` goes on with an empty one
             if status > PAUSED and not (status == layout.GROW_OUT and state[PUBLICATIONS]):
                 self._grow(status)
+            self.contexts.take_writes()
             hits, ends = arrays.out[: state[OUT]].copy(), arrays.ends[: state[PUBLICATIONS]].tolist()
             self._planner.count(len(ends))
             yield from self._parts(hits, ends)
@@ -275,6 +276,10 @@ class FastIndex:
     def families(self) -> Iterable[Family]:
         """The families of functions that have a box."""
         return self._functions.families.values()
+
+    def share_out(self) -> None:
+        """Give families to the functions that most subscriptions have."""
+        self._functions.share_out()
 
     def change_plan(self, family: Family, *, active: bool) -> None:
         """Find the subscriptions of a family through its grid, or through their content again."""

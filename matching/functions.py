@@ -7,7 +7,7 @@ and a grid, where they compare the same variables over distances of the same ord
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -22,8 +22,8 @@ from silbo.matching.programs import Program
 if TYPE_CHECKING:
     from silbo.matching.fast import FastIndex
 
-MAX_FAMILIES = 8  # each costs 16 bytes a context row, and a look at every publication
-SMALLEST, LARGEST = -100, 100  # powers of 2 that a cell may have as its size
+MAX_FAMILIES = 16  # each costs 16 bytes a context row, and a look at every publication
+SMALLEST = -100  # the least power of 2 that a cell may have as its size
 
 FamilyKey: TypeAlias = tuple[bool, tuple[Axis, ...], int]
 
@@ -35,19 +35,29 @@ class Family:
     number: int
     key: FamilyKey
     subscriptions: int = 0
-    reach: float = 0.0
-    scale: float = 0.0
+    reach: float = 0.0  # the farthest of its functions so far; of the same order, by the key
     is_active: bool = False
+
+    def described(self) -> dict[str, object]:
+        """What `stats` tells of it."""
+        is_geo, axes, _ = self.key
+        return {
+            "variables": [f"pub.{axis.pub} and this.{axis.this}" for axis in axes],
+            "reach": self.reach,
+            "unit": "metres" if is_geo else "as the variables",
+            "subscriptions": self.subscriptions,
+            "plan": "context first" if self.is_active else "content first",
+        }
 
 
 @dataclass(slots=True)
 class _Use:
-    """A function in use."""
+    """A function in use; one that has a box may wait for a family."""
 
     program: int
     subscriptions: int
+    box: Box | None
     family: Family | None
-    pubs: list[str] = field(default_factory=list)
 
 
 class Functions:
@@ -93,12 +103,14 @@ class Functions:
             self._msg_users[name] = self._msg_users.get(name, 0) + 1
         for name in function.variables("pub"):
             self._pub_users[name] = self._pub_users.get(name, 0) + 1
+        for name in function.variables("this"):
+            self._index.contexts.use_column(name, 1)
         program = Program(function.tree, self._numbered)
         number = self._store(program)
         box = box_of(function.tree)
         family = None if box is None else self._family(box)
         self._index.arrays.programs[number * PROGRAM + layout.R_FAMILY] = -1 if family is None else family.number
-        return _Use(number, 0, family)
+        return _Use(number, 0, box, family)
 
     def _numbered(self, name: tree.Name) -> int | None:
         """The id of an attribute or a publisher's variable, the column of a subscriber's."""
@@ -136,6 +148,8 @@ class Functions:
         for name in function.variables("pub"):
             if _one_less(self._pub_users, name) and name in self._index.variables.ids:
                 self._index.variables.forget(name)
+        for name in function.variables("this"):
+            self._index.contexts.use_column(name, -1)
         for name in function.variables("msg"):
             if _one_less(self._msg_users, name) and name in self._index.attributes.ids:
                 self._index.forget_attribute(name)
@@ -143,9 +157,9 @@ class Functions:
     # families
 
     def _family(self, box: Box) -> Family | None:
-        if any(self._index.column(axis.this) is None for axis in box.axes):
+        if self._lacks_column(box):
             return None
-        key = (box.is_geo, box.axes, _order(box))
+        key = _key(box)
         family = self.families.get(key)
         if family is None:
             if not self._free_families:
@@ -153,7 +167,7 @@ class Functions:
             family = self.families[key] = Family(self._free_families.pop(), key)
             family.is_active = self._index.begins_with_grid()
             self._index.track()
-        family.reach, family.scale = max(family.reach, box.reach), max(family.scale, box.scale)
+        family.reach = max(family.reach, box.reach)
         self._write(family)
         return family
 
@@ -171,8 +185,43 @@ class Functions:
         arrays.families[at : at + len(whole)] = whole
         arrays.families_f[at + layout.F_CELL] = 2.0**order
         arrays.families_f[at + layout.F_REACH] = family.reach
-        arrays.families_f[at + layout.F_SCALE] = family.scale
         self.make_places()
+
+    def share_out(self) -> None:
+        """Let the largest group of functions that wait have the family of a much smaller one."""
+        waiting: dict[FamilyKey, list[_Use]] = {}
+        for use in self._uses.values():
+            if use.box is not None and use.family is None and not self._lacks_column(use.box):
+                waiting.setdefault(_key(use.box), []).append(use)
+        if not waiting or not self.families:
+            return
+        group = max(waiting.values(), key=_subscriptions)
+        smallest = min(self.families.values(), key=lambda family: family.subscriptions)
+        if self._free_families or _subscriptions(group) > 2 * smallest.subscriptions + 16:
+            if not self._free_families:
+                self._retire(smallest)
+            for use in group:
+                self._join(use)
+
+    def _lacks_column(self, box: Box) -> bool:
+        return any(axis.this not in self._index.contexts.with_cells().columns for axis in box.axes)
+
+    def _retire(self, family: Family) -> None:
+        """Find its subscriptions by content from now on."""
+        if family.is_active:
+            self._index.change_plan(family, active=False)
+        for use in self._uses.values():
+            if use.family is family:
+                use.family = None
+                self._index.arrays.programs[use.program * PROGRAM + layout.R_FAMILY] = -1
+        self._forget_family(family)
+
+    def _join(self, use: _Use) -> None:
+        assert use.box is not None
+        use.family = self._family(use.box)
+        if use.family is not None:
+            use.family.subscriptions += use.subscriptions
+            self._index.arrays.programs[use.program * PROGRAM + layout.R_FAMILY] = use.family.number
 
     def _forget_family(self, family: Family) -> None:
         arrays = self._index.arrays
@@ -198,12 +247,20 @@ class Functions:
         arrays.state[layout.WIDTH] = families
 
 
+def _key(box: Box) -> FamilyKey:
+    return box.is_geo, box.axes, _order(box)
+
+
+def _subscriptions(group: list[_Use]) -> int:
+    return sum(use.subscriptions for use in group)
+
+
 def _order(box: Box) -> int:
     """The power of 2 that the reach does not exceed: of the same order, the same grid."""
     reach = math.degrees(box.reach / layout.EARTH) if box.is_geo else box.reach
     if reach <= 2.0**SMALLEST:
         return SMALLEST
-    return min(math.ceil(math.log2(reach)), LARGEST)
+    return math.ceil(math.log2(reach))
 
 
 def _one_less(users: dict[str, int], name: str) -> bool:

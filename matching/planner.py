@@ -51,6 +51,7 @@ class Planner:
     def plan(self) -> None:
         """Change what is clearly not the best."""
         if self.plan_of_new == "measured":
+            self._index.share_out()
             for family in list(self._index.families):
                 self._plan_family(family)
         self._plan_order()
@@ -85,9 +86,9 @@ class Planner:
         programs = self._index.arrays.programs.reshape(-1, PROGRAM)
         tried, held = programs[:, layout.R_TRIED], programs[:, layout.R_HELD]
         known = (tried >= 32) & (programs[:, layout.R_SIZE] > 0)
-        if not known.any() or state[layout.TESTED] < 32:
+        if not known.any():
             return
-        passed = state[layout.PASSED] / state[layout.TESTED]
+        passed = (state[layout.PASSED] + 1) / (state[layout.TESTED] + 1)
         cost = np.where(programs[:, layout.R_SIZE] <= 4 * layout.SCALAR, CLAUSE, FUNCTION)
         early = cost + CONSTRAINTS * held / np.maximum(tried, 1)
         late = CONSTRAINTS + cost * passed
@@ -102,4 +103,5 @@ class Planner:
         active = sum(family.subscriptions for family in families if family.is_active)
         total = len(self._index)
         plan = "content first" if active == 0 else "context first" if active == total else "mixed"
-        return {"plan": plan, "context_first": active, "content_first": total - active}
+        grids = [family.described() for family in families]
+        return {"plan": plan, "context_first": active, "content_first": total - active, "families": grids}

@@ -37,7 +37,7 @@ FUNCTIONS = {
     "geo_distance": layout.GEO_DISTANCE,
 }
 NAMESPACES = {"pub": layout.PUB, "msg": layout.MSG, "this": layout.THIS}
-SMALL = 1 << 16  # ids that fit into a clause of a box
+SMALL = 1 << 15  # ids that fit into a clause of a box, two beside each other
 
 Numbered: TypeAlias = Callable[[tree.Name], int | None]  # the id of an attribute, a publisher's variable or a column
 

@@ -12,7 +12,6 @@ arrays passed plainly instead of by address.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -84,6 +83,7 @@ class Kernel:
         except RuntimeError:  # numba found no folder for its cache that it may write to
             dispatcher = njit(**options)(function)
         dispatcher.compile(self._signature())
+        dispatcher.disable_compile()  # for any other arguments
         self.cached = bool(dispatcher.stats.cache_hits)
         self.folder = dispatcher.stats.cache_path
         return dispatcher  # type: ignore[no-any-return]
@@ -95,9 +95,3 @@ def digest_of(sources: Iterable[Path]) -> str:
     for path in sorted([Path(__file__), *sources]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def say(text: str) -> None:
-    """Tell on standard error, if somebody looks at it."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import silbo
+from silbo.broker import batch
 from silbo.broker.fold import Fold
 from silbo.context.table import ContextTable
 from silbo.model.events import Advertise, Publish, SetContext, Subscribe
@@ -89,6 +90,20 @@ def test_an_arrow_table_and_null_removes(broker):
     assert [session.context.get("x") for session in sessions] == [None, 5, None]
 
 
+def test_a_record_batch_and_a_masked_array(broker):
+    sessions = [broker.connect("a"), broker.connect("b")]
+    broker.set_contexts(sessions, pa.record_batch({"on": [True, False], "role": ["x", "y"], "n": [1, 2]}))
+    assert sessions[1].context == {"on": False, "role": "y", "n": 2}
+    broker.set_contexts(sessions, {"n": np.ma.array([5.0, 6.0], mask=[False, True])})
+    assert [session.context.get("n") for session in sessions] == [5.0, None]
+
+
+def test_stats_count_contexts_written_in_bulk(broker):
+    sessions = [broker.connect("a"), broker.connect("b")]
+    broker.set_contexts(sessions, {"x": np.array([1.0, 2.0])})
+    assert broker.stats()["contexts"] == 2
+
+
 def test_a_session_that_stands_there_twice_gets_the_last(cars):
     broker, sessions, _ = cars
     broker.set_contexts([sessions[0], sessions[1], sessions[0]], {"x": np.array([1.0, 2.0, 3.0])})
@@ -104,6 +119,9 @@ def test_a_session_that_stands_there_twice_gets_the_last(cars):
         ({"": np.array([1.0, 2.0])}, "must not be empty"),
         ({f"v{i}": np.array([1.0, 2.0]) for i in range(64)}, "64"),
         (5, "columns by name"),
+        ({"x": np.array([7.0, 8.0]), "y": np.zeros((2, 1))}, "one dimension"),
+        ({"x": np.float64(1.0)}, "one dimension"),
+        (pa.table([[1.0, 2.0], [3.0, 4.0]], names=["x", "x"]), "two columns"),
     ],
 )
 def test_all_or_nothing(broker, values, said):
@@ -157,4 +175,13 @@ def test_a_batch_of_a_log_sees_each_position_at_its_place():
     for n in range(50):
         events += [SetContext("car", {"x": float(n)}), Publish("camera", {"n": n}, {"x": 25.0})]
     for index in ("fast", "fast-context", "plain"):
-        assert [each["n"] for each in Fold(index).apply(events)] == [24, 25, 26]
+        fold = Fold(index)
+        assert [each["n"] for each in fold.apply([*events, *events[-2:]])] == [24, 25, 26]
+        assert fold.core.contexts.writes == 50  # the last, and the first, said nothing new
+
+
+def test_a_long_run_is_applied_in_parts(monkeypatch):
+    monkeypatch.setattr(batch, "MOST_WORDS", 100)
+    events = [Advertise("p", "a", "true", None, None), Subscribe("s", "1", "n >= 5", None, ())]
+    events += [Publish("p", {"n": n}, {}) for n in range(100)]
+    assert [each["n"] for each in Fold("fast").apply(events)] == list(range(5, 100))

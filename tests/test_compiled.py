@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 
 import numba
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import silbo
 from silbo.cli import main
 from silbo.compiled import Kernel, digest_of
+from silbo.matching.kernels import entries
 
 
 @pytest.fixture
@@ -83,7 +85,16 @@ def test_warm_tells_what_it_did(capsys):
     told = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in told["kernels"]] == ["run", "add", "change", "write"]
     assert main(["warm"]) == 0
-    assert "from the cache" in capsys.readouterr().out or told["cache"] is None
+    assert "s of CPU; the cache is " in capsys.readouterr().out
+
+
+def test_whoever_waits_for_kernels_is_told_why(monkeypatch, caplog):
+    monkeypatch.setattr(entries, "NOTICE", 0.01)
+    slow = Kernel(lambda: 0, lambda: (), "0")
+    monkeypatch.setattr(slow, "make", lambda: time.sleep(0.3))
+    monkeypatch.setattr(entries, "RUN", slow)
+    entries.made()
+    assert "silbo warm" in caplog.text
 
 
 def test_a_process_that_only_publishes_loads_no_numba():

@@ -5,17 +5,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from silbo.compiled import Kernel, digest_of, say
+from silbo.compiled import Kernel, digest_of
 from silbo.context import cells, scalars
+from silbo.language import evaluation
 from silbo.matching.kernels import search, store
 from silbo.matching.kernels.handles import handle_type
 
-_DIGEST = digest_of([*Path(__file__).parent.glob("*.py"), Path(cells.__file__), Path(scalars.__file__)])
+log = logging.getLogger("silbo")
+
+# every file that a kernel has something of
+_SOURCES = [*Path(__file__).parent.glob("*.py"), *(Path(str(each.__file__)) for each in (cells, scalars, evaluation))]
+_DIGEST = digest_of(_SOURCES)
+
+NOTICE = 1.5  # seconds: loading from the cache takes less
+REMOVE, UNFILE_FAMILY, FILE_FAMILY, REHASH = 0, 1, 2, 3  # what `change` does
 
 
 def _whole_numbers(count: int) -> Any:
@@ -36,10 +45,6 @@ def change(t, what, which, how):
     return store.rehash(t)
 
 
-NOTICE = 1.5  # seconds: loading from the cache takes less
-
-REMOVE, UNFILE_FAMILY, FILE_FAMILY, REHASH = 0, 1, 2, 3
-
 RUN = Kernel(search.run, lambda: _whole_numbers(2), _DIGEST)
 ADD = Kernel(store.add, lambda: _whole_numbers(3), _DIGEST)
 CHANGE = Kernel(change, lambda: _whole_numbers(3), _DIGEST)
@@ -47,9 +52,7 @@ CHANGE = Kernel(change, lambda: _whole_numbers(3), _DIGEST)
 
 def made() -> tuple[Callable[..., int], Callable[..., int], Callable[..., int]]:
     """`run`, `add` and `change`, compiled; whoever waits for it is told why."""
-    notice = Timer(
-        NOTICE, say, ["silbo: compiling its kernels, once; this takes some seconds (silbo warm does it ahead)"]
-    )
+    notice = Timer(NOTICE, log.warning, ["silbo compiles its matching kernels, once; `silbo warm` does it ahead"])
     notice.daemon = True
     notice.start()
     try:

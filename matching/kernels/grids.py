@@ -44,7 +44,6 @@ from silbo.matching.kernels.layout import (
     F_PUB_X,
     F_PUB_Y,
     F_REACH,
-    F_SCALE,
     F_THIS_X,
     F_THIS_Y,
     FAMILIES,
@@ -71,6 +70,7 @@ from silbo.matching.kernels.layout import (
 from silbo.matching.kernels.lists import file, find, key_of, room_for, unfile
 
 FAR = 1 << 40  # cells from the origin: what lies further shares the last one
+MOST = 256  # cells on a side: a box that touches more is a walk over all rows
 SLACK = 1e-9  # of the numbers involved: 256 roundings lose a ten-thousandth of it
 TINY = 1e-150  # squares of less are 0
 
@@ -192,10 +192,8 @@ def rows_near(t, family):
     reach = families_f[at + F_REACH]
     if families[at + F_GEO] != 0:
         return _near_on_globe(t, family, x, y, reach)
-    wide_x = reach + SLACK * (reach + abs(x) + families_f[at + F_SCALE]) + TINY
-    wide_y = reach + SLACK * (reach + abs(y) + families_f[at + F_SCALE]) + TINY
-    if not (math.isfinite(wide_x) and math.isfinite(wide_y)):
-        return -1
+    wide_x = reach + SLACK * (reach + abs(x)) + TINY
+    wide_y = reach + SLACK * (reach + abs(y)) + TINY
     size = families_f[at + F_CELL]
     line, last_line = (cell_at(y - wide_y, size), cell_at(y + wide_y, size)) if has_y else (np.int64(0), np.int64(0))
     return _collect(t, family, x, wide_x, line, last_line, y, wide_y, np.int64(0), size)
@@ -220,8 +218,6 @@ def _near_on_globe(t, family, lon, lat, reach):
     if not wide_lat < 180.0:
         return -1
     line, last_line = cell_at(lat - wide_lat, size), cell_at(lat + wide_lat, size)
-    if 3.0 * (2 * wide_lon / size + 1) * (last_line - line + 1) > near.size:
-        return -1
     count = np.int64(0)
     everywhere = find(t, key_of(EVERYWHERE, family, np.int64(0)))
     if everywhere >= 0:
@@ -251,7 +247,8 @@ def _collect(t, family, x, wide_x, line, last_line, y, wide_y, count, size):
     lists = lists_of(t)
     near = near_of(t)
     column, last_column = cell_at(x - wide_x, size), cell_at(x + wide_x, size)
-    if (last_column - column + 1) * (last_line - line + 1) > near.size:
+    # each by itself: the product of two large numbers may be anything
+    if last_column - column >= MOST or last_line - line >= MOST:
         return -1
     for i in range(column, last_column + 1):
         for j in range(line, last_line + 1):

@@ -8,7 +8,7 @@ is that of `silbo.context.scalars`: an id in bits 0-31, a kind (or an operator) 
 
 from __future__ import annotations
 
-from silbo.context.cells import CELL_WORDS, MOVED, TRACKED
+from silbo.context.cells import CELL_WORDS, MOVED, TRACKED, WRITES
 from silbo.context.scalars import ABSENT, BOOL, FLAGS, INT, KIND, NUMBER, RESIDUE, SET, SHAPE, STRING
 from silbo.language.evaluation import EARTH_RADIUS as EARTH
 
@@ -85,7 +85,7 @@ R_FIRST, R_SIZE, R_FAMILY, R_EARLY, R_TRIED, R_HELD, R_WORDS = 0, 1, 2, 3, 4, 5,
 # a family of functions that share a grid, in words
 FAMILY = 16
 F_ACTIVE, F_GEO, F_PUB_X, F_THIS_X, F_PUB_Y, F_THIS_Y = 0, 1, 2, 3, 4, 5
-F_CELL, F_REACH, F_SCALE = 6, 7, 8  # doubles
+F_CELL, F_REACH = 6, 7  # doubles
 F_SAMPLED, F_BY_CONTENT, F_BY_CONTEXT, F_WALKS, F_WALKED = 9, 10, 11, 12, 13  # what the survey and the grid count
 
 # a context row's place in a family's grid, in 4-byte fields: the cell's list and the
@@ -130,5 +130,5 @@ SCALAR = 3
 # of the contexts' layout, seen from here
 __all__ = [
     "ABSENT", "BOOL", "CELL_WORDS", "EARTH", "FLAGS", "INT", "KIND",
-    "MOVED", "NUMBER", "RESIDUE", "SET", "SHAPE", "STRING", "TRACKED",
+    "MOVED", "NUMBER", "RESIDUE", "SET", "SHAPE", "STRING", "TRACKED", "WRITES",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from silbo.matching.kernels.constraints import all_hold
 from silbo.matching.kernels.grids import repair, rows_near
 from silbo.matching.kernels.handles import (
     attributes_of,
+    cells_f_of,
     cells_of,
     conjunctions_of,
     contexts_of,
@@ -130,6 +131,7 @@ from silbo.matching.kernels.layout import (
     VISITED,
     W_OWN,
     WIDTH,
+    WRITES,
 )
 from silbo.matching.kernels.lists import find, key_of
 from silbo.matching.kernels.machine import truth
@@ -187,8 +189,10 @@ def run(t, start, end):
 
 @inner
 def _write(t, at):
-    """Write the cells of a context event."""
+    """Write the cells of a context event: floats over floats."""
     state = state_of(t)
+    cells_f = cells_f_of(t)
+    stream_f = stream_f_of(t)
     stream = stream_of(t)
     contexts = contexts_of(t)
     cells = cells_of(t)
@@ -197,11 +201,16 @@ def _write(t, at):
     queue = queue_of(t)
     row = stream[at] >> 32
     count = (stream[at] >> 8) & 0xFFFFFF
+    is_changed = False
     for i in range(at + HEAD, at + HEAD + count * SCALAR, SCALAR):
         cell = (row * state[COLUMNS] + stream[i]) * CELL_WORDS
+        is_changed |= cells_f[cell] != stream_f[i + 1]
         cells[cell] = stream[i + 1]
         cells[cell + 1] = stream[i + 2]
+    if not is_changed:
+        return
     stale[row] = 1
+    contexts[WRITES] += 1
     if contexts[TRACKED] and not moved[row]:
         moved[row] = 1
         queue[contexts[MOVED]] = row

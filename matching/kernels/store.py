@@ -231,9 +231,11 @@ def put(t, conjunction):
     postings_f[posting + P_LOW] = -math.inf
     postings_f[posting + P_HIGH] = math.inf
     if family < 0:
-        _narrow(t, at, posting)
-        if lists[found * LIST + L_WHAT] == what and _sharpen(t, at, posting):
-            postings[posting + P_PROGRAM] |= EXACT
+        # in a list that another way or attribute began, the number at hand is not of this attribute
+        if lists[found * LIST + L_WHAT] == what:
+            _narrow(t, at, posting)
+            if _sharpen(t, at, posting):
+                postings[posting + P_PROGRAM] |= EXACT
         _count_access(t, at, 1)
         return DONE
     return _stand(t, conjunction, row, family, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,8 @@ def figures(taken: Sequence[int]) -> Figures:
 
 
 def resident() -> float:
-    """What the process holds in memory now, in megabytes."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return round(pages * 4_096 / 1e6, 1)
+    """What the process holds in memory now, in megabytes; where the system does not tell, what it held at most."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return round(int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 1e6, 1)
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 1)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from silbo.matching.fast import FastIndex
 
 
+MOST_WORDS = 2**20  # 8 MiB
+
+
 class Batch:
     """Events that change no table but the contexts'. What cannot wait here is refused a place, not applied."""
 
@@ -41,8 +44,12 @@ class Batch:
         if not self._core.contexts.holds_floats(peer.row, values.keys()):
             return False
         self._columns.set_floats(peer.row, values)
-        self._core.contexts.writes += 1
         return True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to apply it: what waits takes memory, and offsets in it have 31 bits."""
+        return self._columns.size > MOST_WORDS
 
     def apply(self) -> Iterator[tuple[Publication, Sequence[SubscriptionRow]]]:
         """The publications with the rows that get them. To be walked to its end before anything else is done."""

@@ -17,15 +17,30 @@ Columns: TypeAlias = Mapping[str, Sequence[Any]]
 def columns_of(values: Columns | ArrowTable) -> Columns:
     """Columns by variable. Arrow's columns of numbers and bools without nulls become arrays, others lists."""
     if isinstance(values, Mapping):
-        return {checked_name(name, f"context key {name!r}"): column for name, column in values.items()}
-    if not hasattr(values, "column_names"):
+        given: list[tuple[Any, Any]] = list(values.items())
+    elif hasattr(values, "column_names") and hasattr(values, "column"):
+        given = [(name, _arrow(values.column(i))) for i, name in enumerate(values.column_names)]
+    else:
         raise InvalidValue("values", f"columns by name or an Arrow table are expected, not {type(values).__name__}.")
-    table: Any = values
-    return {checked_name(name, f"context key {name!r}"): _arrow(table[name]) for name in table.column_names}
+    columns = {checked_name(name, f"context key {name!r}"): _column(name, column) for name, column in given}
+    if len(columns) < len(given):
+        raise InvalidValue("values", "a variable has two columns.")
+    return columns
 
 
-def _arrow(column: Any) -> Sequence[Any]:
-    return column.to_numpy() if column.null_count == 0 else column.to_pylist()  # type: ignore[no-any-return]
+def _column(name: str, column: Any) -> Sequence[Any]:
+    if hasattr(column, "mask"):
+        return column.tolist()  # type: ignore[no-any-return]  # numpy's masked values are None there
+    if getattr(column, "ndim", 1) != 1 or isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+        raise InvalidValue(f"context.{name}", "a column is a list, or an array of one dimension.")
+    return column  # type: ignore[no-any-return]
+
+
+def _arrow(column: Any) -> Any:
+    import numpy as np
+
+    array = np.asarray(column) if column.null_count == 0 else None
+    return array if array is not None and array.dtype.kind in "fib" else column.to_pylist()
 
 
 def check_lengths(count: int, columns: Columns) -> None:

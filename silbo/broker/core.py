@@ -96,6 +96,13 @@ class Core:
         self._fast = FastIndex(self.contexts, INDEXES[wanted])
         return self._fast
 
+    def prepare(self) -> None:
+        """Load what the index needs, or compile it: before the lock is taken, so that nobody waits for it there."""
+        if self._index is None and self._wanted != "plain":
+            from silbo.matching.kernels import entries
+
+            entries.made()
+
     def stats(self) -> dict[str, Any]:
         """What the index tells of its plan and its work, if it tells."""
         return self._index.stats() if self._index is not None and hasattr(self._index, "stats") else {}

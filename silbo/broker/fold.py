@@ -61,6 +61,8 @@ class Fold:
         peer = self.peers.get(event.session)
         if peer is None or not isinstance(event, Publish | SetContext):
             return False
+        if self._batch is not None and self._batch.is_full:
+            return False
         if self._batch is None:
             self._batch = self.core.batch()
         if self._batch is None:

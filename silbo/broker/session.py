@@ -148,15 +148,19 @@ class Session:
         with the next publish.
         """
         given = values if mapping is None else {**_mapping(mapping), **values}
+        is_simple = _are_finite_floats(given)
+        changes = given if is_simple else checked_changes(given, "context")
         with self._lock:
             if self._closed:
                 self._check_open()
-            changed = self._core.set_floats(self._peer, given) if _are_finite_floats(given) else None
+            changed = self._core.set_floats(self._peer, given) if is_simple else None
             if changed is None:
-                changes = checked_changes(given, "context")
-                changed = self._core.set_context(self._peer, changes)
+                # floats may be new variables: their names pass the door as well
+                changed = self._core.set_context(
+                    self._peer, checked_changes(given, "context") if is_simple else changes
+                )
             if changed and self._broker._recorder is not None:
-                self._broker._record(self, partial(_set_context, dict(given)))
+                self._broker._record(self, partial(_set_context, changes))
 
     setContext = set_context  # noqa: N815  # the paper's spelling
 
@@ -279,6 +283,7 @@ class Session:
         function = None if context is None else ContextFunction.of(context)
         shown = checked_names(include, "include")
         check_options(queue, slow, block_timeout, deliver)
+        self._core.prepare()
         with self._lock:
             self._check_open()
             key = self._id(id, "s", self._peer.subscriptions)
@@ -356,14 +361,14 @@ class Session:
 
 
 def _set_context(values: Mapping[str, Any], session: str) -> SetContext:
-    return SetContext(session, checked_changes(values))
+    return SetContext(session, values)
 
 
 def _are_finite_floats(values: Mapping[str, Any]) -> bool:
     """Whether these are values as positions are: they need no other check than this one."""
-    for value in values.values():  # noqa: SIM110  # a generator would take twice as long
+    for name, value in values.items():
         # no finite number: the difference is NaN
-        if type(value) is not float or value - value != 0.0:
+        if type(value) is not float or value - value != 0.0 or type(name) is not str:
             return False
     return True
 

@@ -104,7 +104,7 @@ class FastIndex:
             name = self.attributes.of(attribute)
             if name is not None:
                 self.forget_attribute(name)
-        if state[layout.POSTINGS] > 3 * state[layout.POSTINGS_LIVE] + 4_096:
+        if state[layout.POSTINGS] > 2 * state[layout.POSTINGS_LIVE] + 4_096:
             pack_postings(self.arrays)
         if 2 * state[layout.WORDS_DEAD] > state[layout.WORDS] + 8_192:
             pack_words(self.arrays)
@@ -249,7 +249,7 @@ class FastIndex:
     def _grow(self, status: int) -> None:
         arrays, state = self.arrays, self.arrays.state
         match status:
-            case layout.GROW_POSTINGS if state[layout.POSTINGS] > 2 * state[layout.POSTINGS_LIVE] + 1_024:
+            case layout.GROW_POSTINGS if 2 * state[layout.POSTINGS] > 3 * state[layout.POSTINGS_LIVE] + 2_048:
                 pack_postings(arrays)
             case layout.GROW_POSTINGS:
                 arrays.grow("postings", int(state[layout.POSTINGS] + state[layout.NEEDED]) * POSTING)

@@ -9,7 +9,7 @@ import numpy as np
 
 from silbo.compiled import Kernel, digest_of
 from silbo.context import cells as layout
-from silbo.context.cells import CELL_WORDS, MOVED, TRACKED, Cells
+from silbo.context.cells import CELL_WORDS, KINDS, MOVED, TRACKED, Cells
 
 
 def write(words, width, column, rows, payloads, metas, stale, moved, queue, state):
@@ -20,7 +20,7 @@ def write(words, width, column, rows, payloads, metas, stale, moved, queue, stat
         at = (row * width + column) * CELL_WORDS
         words[at] = payloads[i]
         words[at + 1] = metas[0 if one_meta else i]
-        stale[row] = 1
+        stale[row] = KINDS
         if state[TRACKED] and not moved[row]:
             moved[row] = 1
             queue[state[MOVED]] = row

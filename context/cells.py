@@ -38,6 +38,7 @@ MAX_COLUMNS = 64  # a subscriber cannot make every row wider by functions over e
 CELL_WORDS = 2
 FLOAT_META = NUMBER << KIND
 MOVED, TRACKED, WRITES = 0, 1, 2  # words of `state`
+VALUES, KINDS = 1, 2  # why a row is stale: its floats are others, or the kinds of its values may be
 
 
 class Cells:
@@ -237,5 +238,5 @@ class Cells:
         self._state: Any = self.state.data
         self._moved: Any = self.moved.data
         self._queue: Any = self.queue.data
-        self.is_stale: Any = self.stale.data  # by row: whether the cells are newer than the table
+        self.is_stale: Any = self.stale.data  # by row: whether, and how, the cells are newer than the table
         self.generation += 1

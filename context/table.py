@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 EMPTY: Context = MappingProxyType({})
 NOTHING: AbstractSet[str] = frozenset()
+MANY = 1_024  # sets of names that are kept once
+VALUES = 1  # as `cells` has it, which is imported where it is needed: numpy comes with it
 
 
 class ContextTable:
@@ -34,6 +36,7 @@ class ContextTable:
         self._free: list[int] = []
         self._widest = 0  # variables of any row, ever, and those that were written in bulk
         self._bulk: set[str] = set()
+        self._same: dict[AbstractSet[str], AbstractSet[str]] = {}  # of equal sets one: rows are alike, and so stay near
         self._used: dict[str, int] = {}  # functions that read a variable's cells
         self.cells: Cells | None = None
         self.writes = 0
@@ -73,27 +76,28 @@ class ContextTable:
         """Merge changes into a session's row, all or none; None removes. Whether anything changed."""
         return self.write(self.row(uuid), changes)
 
-    def write_floats(self, row: int, changes: dict[str, float]) -> bool | None:
+    def write_floats(self, row: int, changes: Mapping[str, float]) -> bool | None:
         """`write` of plain, finite floats over plain floats: things that move do little else, so this is short.
 
+        It writes the cells alone, which lie close together; the row is taken over from them when somebody reads it.
         None, and nothing is done, if that is not what it is: then the kinds or the number of variables may change,
-        and names must be checked. Else the dictionary becomes the table's own.
+        and names must be checked.
         """
         cells = self.cells
-        if cells is None or cells.is_stale[row] or not changes.keys() <= self._floats[row]:
+        if cells is None or cells.is_stale[row] > VALUES or not changes.keys() <= self._floats[row]:
             return None
-        old = self._rows[row]
-        new = changes if len(changes) == len(old) else {**old, **changes}
-        if new == old:
-            return False
-        self._rows[row] = new
-        self.writes += 1
         doubles, offsets, at = cells.doubles, cells.offsets, row * cells.stride
+        changed = False
         for name, value in changes.items():
-            doubles[at + offsets[name]] = value
-        if cells.is_tracked:
-            cells.note_move(row)
-        return True
+            if doubles[at + offsets[name]] != value:
+                doubles[at + offsets[name]] = value
+                changed = True
+        if changed:
+            self.writes += 1
+            cells.is_stale[row] = VALUES
+            if cells.is_tracked:
+                cells.note_move(row)
+        return changed
 
     def holds_floats(self, row: int, names: AbstractSet[str]) -> bool:
         """Whether these variables of a row are plain floats, in cells of their own."""
@@ -121,7 +125,10 @@ class ContextTable:
 
     def _plain_floats(self, row: int) -> AbstractSet[str]:
         columns = self.with_cells().columns
-        return frozenset(name for name, value in self._rows[row].items() if type(value) is float and name in columns)
+        names = frozenset(name for name, value in self._rows[row].items() if type(value) is float and name in columns)
+        if len(self._same) > MANY:
+            self._same.clear()
+        return self._same.setdefault(names, names)
 
     def remove(self, uuid: str) -> None:
         """Forget a session's row."""
@@ -165,12 +172,15 @@ class ContextTable:
             seen[row] = whole_context(seen.get(row, self.at(row)), change)
 
     def _refresh(self, row: int) -> None:
-        """Take over what kernels wrote into a row's cells: numbers and bools."""
+        """Take over what was written into a row's cells: other floats, or numbers and bools of any kind."""
         cells = self.with_cells()
+        kinds_changed = cells.is_stale[row] > VALUES
         cells.is_stale[row] = 0
-        written = {name: number for name in cells.columns if (number := cells.number_at(row, name)) is not None}
+        names = cells.columns if kinds_changed else self._floats[row]
+        written = {name: number for name in names if (number := cells.number_at(row, name)) is not None}
         self._rows[row] = {**self._rows[row], **written}
-        self._floats[row] = self._plain_floats(row)
+        if kinds_changed:
+            self._floats[row] = self._plain_floats(row)
 
     # for kernels
 
@@ -191,7 +201,7 @@ class ContextTable:
             cells.add_column(name, [self.at(row) for row in range(len(self._rows))])
             for row, context in enumerate(self._rows):
                 if type(context.get(name)) is float:
-                    self._floats[row] = self._floats[row] | {name}
+                    self._floats[row] = self._plain_floats(row)
         return cells.columns[name]
 
     def _give_up_column(self) -> bool:
@@ -202,8 +212,10 @@ class ContextTable:
             return False
         for row in range(len(self._rows)):
             self.at(row)  # what kernels wrote is taken over first
-            self._floats[row] = self._floats[row] - {name}
         cells.drop_column(name)
+        self._same.clear()
+        for row in range(len(self._rows)):
+            self._floats[row] = self._plain_floats(row)
         return True
 
     def take_writes(self) -> None:

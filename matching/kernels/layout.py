@@ -8,7 +8,7 @@ is that of `silbo.context.scalars`: an id in bits 0-31, a kind (or an operator) 
 
 from __future__ import annotations
 
-from silbo.context.cells import CELL_WORDS, MOVED, TRACKED, WRITES
+from silbo.context.cells import CELL_WORDS, MOVED, TRACKED, VALUES, WRITES
 from silbo.context.scalars import ABSENT, BOOL, FLAGS, INT, KIND, NUMBER, RESIDUE, SET, SHAPE, STRING
 from silbo.language.evaluation import EARTH_RADIUS as EARTH
 
@@ -130,5 +130,5 @@ SCALAR = 3
 # of the contexts' layout, seen from here
 __all__ = [
     "ABSENT", "BOOL", "CELL_WORDS", "EARTH", "FLAGS", "INT", "KIND",
-    "MOVED", "NUMBER", "RESIDUE", "SET", "SHAPE", "STRING", "TRACKED", "WRITES",
+    "MOVED", "NUMBER", "RESIDUE", "SET", "SHAPE", "STRING", "TRACKED", "VALUES", "WRITES",
 ]  # fmt: skip

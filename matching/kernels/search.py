@@ -128,6 +128,7 @@ from silbo.matching.kernels.layout import (
     SUBSCRIPTION,
     TRACKED,
     TRUE,
+    VALUES,
     VISITED,
     W_OWN,
     WIDTH,
@@ -209,7 +210,7 @@ def _write(t, at):
         cells[cell + 1] = stream[i + 2]
     if not is_changed:
         return
-    stale[row] = 1
+    stale[row] = max(stale[row], VALUES)
     contexts[WRITES] += 1
     if contexts[TRACKED] and not moved[row]:
         moved[row] = 1

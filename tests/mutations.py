@@ -221,7 +221,7 @@ MUTATIONS = [
     ),
     Mutation(
         "off by one in a range bound: the interval of < holds its end",
-        "matching/kernels/store.py",
+        "matching/kernels/access.py",
         "np.nextafter(number, -math.inf)",
         "number",
     ),
@@ -287,7 +287,7 @@ MUTATIONS = [
     ),
     Mutation(
         "look for a longer prefix than there is",
-        "matching/kernels/store.py",
+        "matching/kernels/access.py",
         "    used = min(length, GRAM if way == A_GRAM else LONGEST_KEY)",
         "    used = min(length, LONGEST_KEY)",
     ),

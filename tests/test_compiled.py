@@ -1,11 +1,12 @@
 """Kernels are compiled once: the cache, where it stands, and what is told."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
 import textwrap
-import time
+import threading
 
 import numba
 import pytest
@@ -88,13 +89,18 @@ def test_warm_tells_what_it_did(capsys):
     assert "s of CPU; the cache is " in capsys.readouterr().out
 
 
-def test_whoever_waits_for_kernels_is_told_why(monkeypatch, caplog):
-    monkeypatch.setattr(entries, "NOTICE", 0.01)
+def test_whoever_waits_for_kernels_is_told_why(monkeypatch):
+    told = threading.Event()
+    handler = logging.Handler()
+    handler.emit = lambda record: told.set() if "silbo warm" in record.getMessage() else None
+    logging.getLogger("silbo").addHandler(handler)
     slow = Kernel(lambda: 0, lambda: (), "0")
-    monkeypatch.setattr(slow, "make", lambda: time.sleep(0.3))
+    monkeypatch.setattr(slow, "make", lambda: told.wait(30))
     monkeypatch.setattr(entries, "RUN", slow)
+    monkeypatch.setattr(entries, "NOTICE", 0.01)
     entries.made()
-    assert "silbo warm" in caplog.text
+    logging.getLogger("silbo").removeHandler(handler)
+    assert told.is_set()
 
 
 def test_a_process_that_only_publishes_loads_no_numba():

@@ -1,5 +1,7 @@
 """The contextManager table, and functions that can never be true."""
 
+import random
+
 import pytest
 import shapely
 
@@ -145,3 +147,30 @@ def test_a_context_that_lost_its_last_variable_has_no_row():
     table.set("u", checked_changes({"x": None}))
     assert len(table) == 0
     assert dict(table["u"]) == {}
+
+
+def test_positions_written_over_positions_are_the_same_as_any_other_change():
+    """The short way of floats over floats, against a dictionary, with cells in use and changes of other kinds between."""
+    chance = random.Random(2)
+    table, row, expected = ContextTable(), None, {}
+    row = table.row("car")
+    for name in ("x", "y", "z"):
+        table.column(name)
+    short = 0
+    for turn in range(2_000):
+        names = chance.sample(["x", "y", "z"], chance.randint(1, 3))
+        changes = {name: float(chance.randrange(4)) for name in names}
+        changed = table.write_floats(row, dict(changes))
+        short += changed is not None
+        if changed is None:
+            changed = table.write(row, changes)
+        assert changed == any(expected.get(name) != value for name, value in changes.items())
+        expected |= changes
+        if turn % 7 == 0:
+            assert table.at(row) == expected
+        if turn % 50 == 0:
+            other = {chance.choice(["x", "y", "z"]): chance.choice([1, "a", True])}
+            table.write(row, other)
+            expected |= other
+    assert table.at(row) == expected
+    assert short > 1_000

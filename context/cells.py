@@ -174,8 +174,8 @@ class Cells:
 
     def note_move(self, row: int) -> None:
         """Put a row into the queue of those that a grid must move."""
-        if self.is_tracked and not self._moved[row]:
-            self._moved[row] = 1
+        if self.is_tracked and not self.is_moved[row]:
+            self.is_moved[row] = 1
             waiting = self._state[MOVED]
             self._queue[waiting] = row
             self._state[MOVED] = waiting + 1
@@ -236,7 +236,7 @@ class Cells:
         self._meta: Any = words.data
         self.doubles: Any = words.view(np.float64).data
         self._state: Any = self.state.data
-        self._moved: Any = self.moved.data
+        self.is_moved: Any = self.moved.data  # by row: whether it waits in the queue
         self._queue: Any = self.queue.data
         self.is_stale: Any = self.stale.data  # by row: whether, and how, the cells are newer than the table
         self.generation += 1

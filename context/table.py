@@ -84,18 +84,22 @@ class ContextTable:
         and names must be checked.
         """
         cells = self.cells
-        if cells is None or cells.is_stale[row] > VALUES or not changes.keys() <= self._floats[row]:
+        if cells is None or not self._floats[row].issuperset(changes):
             return None
-        doubles, offsets, at = cells.doubles, cells.offsets, row * cells.stride
-        changed = False
+        stale = cells.is_stale[row]
+        if stale > VALUES:
+            return None
+        doubles, offsets, at, changed = cells.doubles, cells.offsets, row * cells.stride, False
         for name, value in changes.items():
-            if doubles[at + offsets[name]] != value:
-                doubles[at + offsets[name]] = value
+            cell = at + offsets[name]
+            if doubles[cell] != value:
+                doubles[cell] = value
                 changed = True
         if changed:
             self.writes += 1
-            cells.is_stale[row] = VALUES
-            if cells.is_tracked:
+            if not stale:
+                cells.is_stale[row] = VALUES
+            if cells.is_tracked and not cells.is_moved[row]:
                 cells.note_move(row)
         return changed
 

@@ -49,6 +49,7 @@ FIRST_SIZES = {
     "near": 1_024,
     "stack": DEPTH * VALUE,
     "failure": MAX_STRING + 1,  # a pattern may be a value, not only a constant
+    "gathered": 64,
     "out": 8_192,  # no filter names more attributes
     "ends": 4_096,
 }

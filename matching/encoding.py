@@ -260,12 +260,14 @@ class Encoder:
     def _block(self, value: ValueSet | Geometry, number: int, at: int, text: int) -> int:
         """Write a publisher's set or geometry; where the text ends."""
         start = (text + 7) // 8
-        if isinstance(value, ValueSet):
-            kind, block = SET, set_block(value)
-        else:
-            kind, block = SHAPE, np.array(value.bounds, np.float64).view(np.int64)
-        self._words[at] = number | kind << KIND
         self._words[at + 2] = start
+        if isinstance(value, Geometry):
+            self._words[at] = number | SHAPE << KIND
+            for i, bound in enumerate(value.bounds, start):
+                self._doubles[i] = bound
+            return (start + 4) * 8
+        self._words[at] = number | SET << KIND
+        block = set_block(value)
         if start + block.size > len(self._words):
             raise IndexError
         self.stream[start : start + block.size] = block

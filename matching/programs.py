@@ -217,6 +217,8 @@ class Program:
                 return self._clause(layout.WITHIN_SPAN, operator, [(a, b)], c)
             case tree.Compare("<" | "<=" as operator, tree.Call("distance", (a, b, x, y)), tree.Constant(_, c)):
                 return self._clause(layout.WITHIN_DISTANCE, operator, [(a, x), (b, y)], c)
+            case tree.Compare("<" | "<=" as operator, tree.Call("geo_distance", (a, b, x, y)), tree.Constant(_, c)):
+                return self._clause(layout.WITHIN_GEO, operator, [(a, x), (b, y)], c)
             case tree.Compare(
                 "<" | "<=" | ">" | ">=" as operator, tree.Name("pub", _) as a, tree.Arithmetic() as right
             ):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
@@ -31,7 +32,7 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "contexts": WORDS, "cells": WORDS, "cells_f": DOUBLES, "heap": WORDS, "heap_f": DOUBLES, "heap_b": BYTES,
     "moved": BYTES, "stale": BYTES, "queue": FIELDS,
     "slices": WORDS, "slices_f": DOUBLES, "near": FIELDS, "stack": WORDS, "stack_f": DOUBLES, "failure": FIELDS,
-    "out": FIELDS, "ends": WORDS,
+    "gathered": WORDS, "out": FIELDS, "ends": WORDS,
 }  # fmt: skip
 
 
@@ -80,7 +81,24 @@ heap_of, heap_f_of, heap_b_of = OPENERS["heap"], OPENERS["heap_f"], OPENERS["hea
 moved_of, stale_of, queue_of = OPENERS["moved"], OPENERS["stale"], OPENERS["queue"]
 slices_of, slices_f_of, near_of = OPENERS["slices"], OPENERS["slices_f"], OPENERS["near"]
 stack_of, stack_f_of, failure_of = OPENERS["stack"], OPENERS["stack_f"], OPENERS["failure"]
-out_of, ends_of = OPENERS["out"], OPENERS["ends"]
+gathered_of, out_of, ends_of = OPENERS["gathered"], OPENERS["out"], OPENERS["ends"]
+
+
+@intrinsic
+def prefetch(_context, array, index):  # noqa: ARG001  # its type is said below
+    """Ask the processor for a word's memory, without waiting for it."""
+
+    def code(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        call = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), pointer)
+        # to read, into every cache, data
+        builder.call(call, [place, *(ir.Constant(number, each) for each in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), code
 
 
 def handle_type() -> Any:

@@ -111,7 +111,7 @@ NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE, ABS, MIN, MAX, SQRT, DISTANCE, GEO_DI
 )  # fmt: skip
 COMPARE, PATTERN, IN_LIST, IN_SET, PRESENT, IS_TRUE, SPATIAL, POINT, LITERAL = 30, 31, 32, 33, 34, 35, 36, 37, 38
 NOT, AND, OR, REQUIRE = 40, 41, 42, 43
-WITHIN_SPAN, SHIFTED, WITHIN_DISTANCE = 50, 51, 52  # whole clauses of boxes, at the top of a function
+WITHIN_SPAN, SHIFTED, WITHIN_DISTANCE, WITHIN_GEO = 50, 51, 52, 53  # whole clauses of boxes, at the top of a function
 EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
 BEGINS, ENDS, HOLDS = 0, 1, 2
 

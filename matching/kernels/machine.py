@@ -91,10 +91,13 @@ from silbo.matching.kernels.layout import (
     V_PAYLOAD,
     V_RESIDUE,
     VALUE,
+    WITHIN_GEO,
     WITHIN_SPAN,
     WORD_BYTES,
 )
 from silbo.matching.kernels.strings import fits, order
+
+DEGREE = EARTH * math.pi / 180  # metres along a meridian
 
 
 @inner
@@ -160,7 +163,7 @@ def truth(t, first, size, row_at):
 
 @inner
 def _clause_holds(t, code, argument, constant, packed, row_at):
-    """One clause of a box: `abs(pub.a - this.b) <= c`, `pub.a <= this.b + c`, `distance(…) <= c`."""
+    """A clause of a box: `abs(pub.a - this.b) <= c`, `pub.a <= this.b + c`, a `distance` or `geo_distance` `<= c`."""
     stream = stream_of(t)
     stream_f = stream_f_of(t)
     pubs = pubs_of(t)
@@ -186,8 +189,17 @@ def _clause_holds(t, code, argument, constant, packed, row_at):
     cell = row_at + ((packed >> 16) & 0xFFFF) * CELL_WORDS
     if slot == 0 or (stream[slot] >> KIND) & 0xFF != NUMBER or (cells[cell + 1] >> KIND) & 0xFF != NUMBER:
         return False
-    dx, dy = a - b, stream_f[slot + 1] - cells_f[cell]
-    return _is_within(math.sqrt(dx * dx + dy * dy), constant, comparison)
+    c, d = stream_f[slot + 1], cells_f[cell]
+    if code == WITHIN_GEO:
+        return not _is_beyond(c, d, constant) and _is_within(geo_distance(a, c, b, d), constant, comparison)
+    return _is_within(math.sqrt((a - b) * (a - b) + (c - d) * (c - d)), constant, comparison)
+
+
+@inner
+def _is_beyond(lat1, lat2, metres):
+    """Whether the latitudes alone are clearly farther apart: most positions are, and six trigonometric calls saved."""
+    apart = abs(lat1 - lat2) * DEGREE
+    return abs(lat1) <= 90.0 and abs(lat2) <= 90.0 and apart > metres * (1 + 1e-6) + 1.0
 
 
 @inner
@@ -240,7 +252,6 @@ def _push(t, code, head, argument, at, first, top, row_at):
     attributes = attributes_of(t)
     pubs = pubs_of(t)
     cells = cells_of(t)
-    heap = heap_of(t)
     stack = stack_of(t)
     if code == CONSTANT:
         stack[top + V_KIND] = (head >> 8) & 0xFF
@@ -263,8 +274,6 @@ def _push(t, code, head, argument, at, first, top, row_at):
         stack[top + V_BUFFER] = HEAP_BYTES
         block = meta & 0xFFFFFFFF
         stack[top + V_OFFSET] = (block + 1) * 8 if kind == STRING else block
-        if kind == STRING:
-            stack[top + V_LENGTH] = heap[block] >> 32
         return
     slot = pubs[argument] if code == PUB else attributes[argument * ATTRIBUTE + A_SLOT]
     if slot == 0:
@@ -363,7 +372,16 @@ def _strings_order(t, comparison, top, other):
         return 1  # other hashes, other strings
     a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
     b = _buffer(stack[other + V_BUFFER], stream_b, words_b, heap_b)
-    return order(a, stack[top + V_OFFSET], stack[top + V_LENGTH], b, stack[other + V_OFFSET], stack[other + V_LENGTH])
+    return order(a, stack[top + V_OFFSET], _length(t, top), b, stack[other + V_OFFSET], _length(t, other))
+
+
+@inner
+def _length(t, at):
+    """The bytes of a string on the stack; of a subscriber's they stand before the text, where few have to look."""
+    stack = stack_of(t)
+    if stack[at + V_BUFFER] == HEAP_BYTES:
+        return heap_of(t)[stack[at + V_OFFSET] // 8 - 1] >> 32
+    return stack[at + V_LENGTH]
 
 
 @inner
@@ -388,8 +406,7 @@ def _pattern(t, pattern, top):
     a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
     b = _buffer(stack[other + V_BUFFER], stream_b, words_b, heap_b)
     holds = fits(
-        pattern, a, stack[top + V_OFFSET], stack[top + V_LENGTH],
-        b, stack[other + V_OFFSET], stack[other + V_LENGTH], failure,
+        pattern, a, stack[top + V_OFFSET], _length(t, top), b, stack[other + V_OFFSET], _length(t, other), failure,
     )  # fmt: skip
     return TRUE if holds else FALSE
 
@@ -410,7 +427,7 @@ def _in_list(t, head, at, first, top):
     if kind == BOOL:
         return (words[at + 1] >> stack[top + V_PAYLOAD]) & 1
     span = words[at + 2]
-    return _member(kind, top, stack, stack_f, stream_b, words_b, heap_b, words, words_f, words_b,
+    return _member(t, kind, top, stack, stack_f, stream_b, words_b, heap_b, words, words_f, words_b,
                    first + (span & 0xFFFFFFFF), span >> 32, first * 8)  # fmt: skip
 
 
@@ -442,18 +459,18 @@ def _in_set(t, top):
         return UNKNOWN
     if kind == BOOL:
         return (items[block + 2] >> stack[top + V_PAYLOAD]) & 1
-    return _member(kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b,
+    return _member(t, kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b,
                    block + 2, count, block * 8)  # fmt: skip
 
 
 @inner
-def _member(kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b, start, count, base):
+def _member(t, kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b, start, count, base):
     if kind == NUMBER:
         found = number_in(stack_f[top + V_PAYLOAD], stack[top + V_RESIDUE], items, items_f, start, count)
     else:
         a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
         found = string_in(
-            stack[top + V_PAYLOAD], a, stack[top + V_OFFSET], stack[top + V_LENGTH], items, items_b, start, count, base
+            stack[top + V_PAYLOAD], a, stack[top + V_OFFSET], _length(t, top), items, items_b, start, count, base
         )
     return TRUE if found else FALSE
 

@@ -19,6 +19,7 @@ from silbo.matching.kernels.handles import (
     contexts_of,
     ends_of,
     families_of,
+    gathered_of,
     lists_of,
     moved_of,
     near_of,
@@ -26,6 +27,7 @@ from silbo.matching.kernels.handles import (
     places_of,
     postings_f_of,
     postings_of,
+    prefetch,
     programs_of,
     pubs_of,
     queue_of,
@@ -144,6 +146,7 @@ SLICE = 4  # words: where a list begins, its length, the number that its attribu
 SURVEY = 16  # every so many publications...
 SAMPLE = 64  # ...so many conjunctions are asked how either plan would have met them
 EAGER = 64  # the first publications are all surveyed
+GATHERED = 64  # candidates whose memory is asked for at a time
 
 
 @inner
@@ -356,28 +359,25 @@ def _collect_near(t, family, count):
 
 @inner
 def _scan(t, count, signature):
-    """Decide every posting of the collected slices. One loop over local names: this is where the time goes.
+    """Decide every posting of the collected slices; whether something is left to Python.
 
     Most postings end at their signature, most others at the interval, both of which stand in the posting
-    itself; what comes behind reads the conjunction's block or the subscriber's cells, somewhere else in memory.
+    itself. What is left reads the conjunction's block and the subscriber's cells, somewhere else in memory:
+    some candidates are gathered first, so that what one needs is on its way while others are looked at.
     """
     state = state_of(t)
     postings = postings_of(t)
     postings_f = postings_f_of(t)
-    programs = programs_of(t)
     slices = slices_of(t)
     slices_f = slices_f_of(t)
-    stamps = stamps_of(t)
-    out = out_of(t)
+    gathered = gathered_of(t)
     lacking = ~signature
-    event = state[EVENTS] + 1
-    found = state[OUT]
-    candidates = visited = 0
+    visited = waiting = np.int64(0)
     maybe = False
     for i in range(count):
         start = slices[i * SLICE] * POSTING
         number = slices_f[i * SLICE + 2]
-        is_exact = number == number  # noqa: PLR0124  # not so for NaN, which passes every interval as well
+        is_exact = np.int64(number == number)  # noqa: PLR0124  # not so for NaN, which passes every interval as well
         visited += slices[i * SLICE + 1]
         for at in range(start, start + slices[i * SLICE + 1] * POSTING, POSTING):
             # `|`, not `or`: one branch that is mostly taken instead of three that nobody can predict
@@ -387,34 +387,68 @@ def _scan(t, count, signature):
                 | (postings_f[at + P_HIGH] < number)
             ):
                 continue
-            flags = postings[at + P_PROGRAM]
-            if flags & CELL:
-                continue
-            candidates += 1
-            program = (flags & 0xFFFFFFFF) - 1
-            held = TRUE
-            is_checked = is_exact and flags & EXACT != 0
-            if program >= 0 and (is_checked or programs[program * PROGRAM + R_EARLY]):
-                held = _context_holds(t, postings[at + P_WHO] >> 32, program)
-                program = -1
-            if held != FALSE and not is_checked:
-                block = postings[at + P_BLOCK]
-                if not all_hold(t, block & 0xFFFFFFFF, (flags >> P_COUNT) & 0xFF):
-                    continue
-            if program >= 0:
-                held = _context_holds(t, postings[at + P_WHO] >> 32, program)
-            if held != FALSE:
-                subscription = postings[at + P_BLOCK] >> 32
-                if flags & MULTIPLE:
-                    if stamps[subscription] == event:
-                        continue
-                    stamps[subscription] = event
-                out[found] = subscription if held == TRUE else -1 - subscription
-                found += 1
-                maybe = maybe or held == MAYBE
-    state[OUT] = found
-    state[CANDIDATES] += candidates
+            gathered[waiting] = at << 1 | is_exact
+            waiting += 1
+            _fetch(t, at, is_exact)
+            if waiting == GATHERED:
+                maybe |= _decide(t, waiting)
+                waiting = np.int64(0)
+    maybe |= _decide(t, waiting)
     state[VISITED] += visited
+    return maybe
+
+
+@inner
+def _fetch(t, at, is_exact):
+    """Ask for the memory that a candidate will be decided by."""
+    postings = postings_of(t)
+    flags = postings[at + P_PROGRAM]
+    if not (is_exact != 0 and flags & EXACT != 0):
+        prefetch(words_of(t), postings[at + P_BLOCK] & 0xFFFFFFFF)
+    if flags & 0xFFFFFFFF != 0:
+        prefetch(cells_of(t), (postings[at + P_WHO] >> 32) * state_of(t)[COLUMNS] * CELL_WORDS)
+
+
+@inner
+def _decide(t, waiting):
+    """Decide the gathered candidates; whether something is left to Python."""
+    state = state_of(t)
+    postings = postings_of(t)
+    programs = programs_of(t)
+    gathered = gathered_of(t)
+    stamps = stamps_of(t)
+    out = out_of(t)
+    event = state[EVENTS] + 1
+    found = state[OUT]
+    maybe = False
+    for i in range(waiting):
+        at = gathered[i] >> 1
+        flags = postings[at + P_PROGRAM]
+        if flags & CELL:
+            continue
+        state[CANDIDATES] += 1
+        program = (flags & 0xFFFFFFFF) - 1
+        held = TRUE
+        is_checked = gathered[i] & 1 != 0 and flags & EXACT != 0
+        if program >= 0 and (is_checked or programs[program * PROGRAM + R_EARLY]):
+            held = _context_holds(t, postings[at + P_WHO] >> 32, program)
+            program = np.int64(-1)
+        if held != FALSE and not is_checked:
+            block = postings[at + P_BLOCK]
+            if not all_hold(t, block & 0xFFFFFFFF, (flags >> P_COUNT) & 0xFF):
+                continue
+        if program >= 0:
+            held = _context_holds(t, postings[at + P_WHO] >> 32, program)
+        if held != FALSE:
+            subscription = postings[at + P_BLOCK] >> 32
+            if flags & MULTIPLE:
+                if stamps[subscription] == event:
+                    continue
+                stamps[subscription] = event
+            out[found] = subscription if held == TRUE else -1 - subscription
+            found += 1
+            maybe = maybe or held == MAYBE
+    state[OUT] = found
     return maybe
 
 

@@ -184,7 +184,11 @@ def _baseline(way: Way, matcher: Matcher, load: Workload) -> dict[str, Any]:
     except InvalidValue as error:
         return {"us": None, "ratio": None, "reason": error.reason}
     publications = _within(PATIENCE, match, load.publications[:COMPARED])
-    us, ours = median(times(match, publications)), median(times(matcher.match, publications))
+    us = median(times(match, publications))
+    # what numpy walked through has driven our arrays out of the processor's caches: each in its own steady state
+    for each in load.publications:
+        matcher.match(*each)
+    ours = median(times(matcher.match, publications))
     agrees = all(set(match(*each).tolist()) == matcher.answer(*each) for each in publications)
     return {"us": us, "ours_us": ours, "ratio": round(us / ours, 2), "agrees": agrees}
 

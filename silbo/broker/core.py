@@ -79,7 +79,7 @@ class Core:
         self._fast: FastIndex | None = None
         self._is_deciding: bool | None = None
         # the indexes of ours read contexts where they stand
-        self._listener = self._index
+        self.listener = self._index
 
     @property
     def index(self) -> Candidates:
@@ -166,21 +166,14 @@ class Core:
     def set_context(self, peer: Peer, changes: Mapping[str, ContextValue | None]) -> bool:
         """One write of one row; whether anything changed."""
         changed = self.contexts.write(peer.row, changes)
-        if changed and self._listener is not None:
-            self._listener.set_context(peer.uuid, self.contexts.at(peer.row))
-        return changed
-
-    def set_floats(self, peer: Peer, changes: dict[str, float]) -> bool | None:
-        """`set_context` of plain, finite floats over such; None, and nothing is done, if it is not that simple."""
-        changed = self.contexts.write_floats(peer.row, changes)
-        if changed and self._listener is not None:
-            self._listener.set_context(peer.uuid, self.contexts.at(peer.row))
+        if changed and self.listener is not None:
+            self.listener.set_context(peer.uuid, self.contexts.at(peer.row))
         return changed
 
     def set_contexts(self, peers: Sequence[Peer], columns: Columns) -> None:
         """Change many contexts, all or none."""
         rows = [peer.row for peer in peers]
-        if self._listener is None and are_numbers(columns):
+        if self.listener is None and are_numbers(columns):
             self.contexts.write_columns(rows, columns)
             return
         changes = list(rows_of(columns))

@@ -106,6 +106,9 @@ class Session:
         self._is_recorded = False
         self._lock = broker._lock
         self._core = broker._core
+        self._contexts = broker._core.contexts
+        self._row = peer.row
+        self._is_unheard = broker._recorder is None and broker._core.listener is None  # of by anybody but the table
         self._dispatcher = Dispatcher(peer.name, self._lock, broker._counts)
         self._subscriptions: dict[str, Subscription] = {}
         self._advertisements: dict[str, Advertisement] = {}
@@ -148,19 +151,29 @@ class Session:
         with the next publish.
         """
         given = values if mapping is None else {**_mapping(mapping), **values}
-        is_simple = _are_finite_floats(given)
-        changes = given if is_simple else checked_changes(given, "context")
+        if self._is_unheard and self._move(given):
+            return
+        changes = checked_changes(given, "context")
         with self._lock:
-            if self._closed:
-                self._check_open()
-            changed = self._core.set_floats(self._peer, given) if is_simple else None
-            if changed is None:
-                # floats may be new variables: their names pass the door as well
-                changed = self._core.set_context(
-                    self._peer, checked_changes(given, "context") if is_simple else changes
-                )
-            if changed and self._broker._recorder is not None:
+            self._check_open()
+            if self._core.set_context(self._peer, changes):
                 self._broker._record(self, partial(_set_context, changes))
+
+    def _move(self, changes: Mapping[str, Any]) -> bool:
+        """Write finite floats over floats: things that move do little else, and it needs no other checks.
+
+        Whether that is what it was; if not, nothing was done.
+        """
+        for value in changes.values():
+            # no finite number: the difference is NaN
+            if type(value) is not float or value - value != 0.0:
+                return False
+        lock = self._lock
+        lock.acquire()  # `with` takes twice as long to find its methods
+        try:
+            return not self._closed and self._contexts.write_floats(self._row, changes) is not None
+        finally:
+            lock.release()
 
     setContext = set_context  # noqa: N815  # the paper's spelling
 
@@ -362,15 +375,6 @@ class Session:
 
 def _set_context(values: Mapping[str, Any], session: str) -> SetContext:
     return SetContext(session, values)
-
-
-def _are_finite_floats(values: Mapping[str, Any]) -> bool:
-    """Whether these are values as positions are: they need no other check than this one."""
-    for name, value in values.items():
-        # no finite number: the difference is NaN
-        if type(value) is not float or value - value != 0.0 or type(name) is not str:
-            return False
-    return True
 
 
 def _mapping(mapping: object) -> Mapping[str, Any]:

@@ -24,6 +24,7 @@ from silbo.matching.kernels.layout import (
     LIST,
     POSTING,
     PROGRAM,
+    SLICE,
     STATE,
     SUBSCRIPTION,
     VALUE,
@@ -45,7 +46,7 @@ FIRST_SIZES = {
     "programs": 16 * PROGRAM,
     "families": FAMILY,
     "places": 0,
-    "slices": 4 * 512,
+    "slices": 256 * SLICE,
     "near": 1_024,
     "stack": DEPTH * VALUE,
     "failure": MAX_STRING + 1,  # a pattern may be a value, not only a constant

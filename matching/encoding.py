@@ -17,6 +17,7 @@ from silbo.language import tree
 from silbo.matching.kernels import layout
 from silbo.matching.kernels.layout import (
     BOOL,
+    CONSTRAINT,
     FLAGS,
     HEAD,
     KIND,
@@ -91,11 +92,11 @@ class Encoder:
 
     def conjunction(self, constraints: Sequence[Literal]) -> tuple[int, int]:
         """Write a conjunction's block at the beginning of the stream: how many constraints, how many words."""
-        end = len(constraints) * SCALAR
+        end = len(constraints) * CONSTRAINT
         if end > len(self._words):
             self.make_room(end)
         for i, (atom, negated) in enumerate(constraints):
-            end = self._constraint(atom, negated, i * SCALAR, end)
+            end = self._constraint(atom, negated, i * CONSTRAINT, end)
         return len(constraints), end
 
     def _constraint(self, atom: FilterAtom, negated: bool, at: int, end: int) -> int:
@@ -107,7 +108,6 @@ class Encoder:
             if -EXACT <= value <= EXACT:
                 self._words[at] = number | NUMBERS[atom.operator] << KIND
                 self._doubles[at + 1] = value
-                self._words[at + 2] = 0
                 return end
         match atom:
             case tree.Compare(operator, tree.Name(_, name), tree.Constant(kind, value)):
@@ -122,17 +122,15 @@ class Encoder:
             case _:
                 raise AssertionError(f"no filter holds {atom}")
 
-    def _put(self, at: int, attribute: int, operator: int, payload: int = 0, span: int = 0) -> None:
+    def _put(self, at: int, attribute: int, operator: int, payload: int = 0) -> None:
         self._words[at] = attribute | operator << KIND
         self._words[at + 1] = payload
-        self._words[at + 2] = span
 
     def _comparison(self, operator: str, name: str, kind: str, value: Any, at: int, end: int) -> int:
         if kind == "number":
             number, residue = encoded_number(value)
             self._words[at] = self.attributes.ids[name] | NUMBERS[operator] << KIND | residue << RESIDUE
             self._doubles[at + 1] = number
-            self._words[at + 2] = 0
             return end
         if kind == "bool":
             admitted = value is (operator == "=")
@@ -142,8 +140,8 @@ class Encoder:
 
     def _text(self, operator: int, name: str, value: str, at: int, end: int) -> int:
         data = value.encode()
-        self._put(at, self.attributes.ids[name], operator, hash(value), end * 8 | len(data) << 32)
-        return self._append(packed(data), end)
+        self._put(at, self.attributes.ids[name], operator, (end + 1) * 8 | len(data) << 32)
+        return self._append(packed(data), self._append(np.array([hash(value)], np.int64), end))
 
     def _membership(self, name: str, members: tuple[tree.Constant, ...], at: int, end: int, *, negated: bool) -> int:
         values: Sequence[Scalar] = list(dict.fromkeys(member.value for member in members))
@@ -158,7 +156,7 @@ class Encoder:
             if kind == "number"
             else (layout.S_NOT_IN if negated else layout.S_IN)
         )
-        self._put(at, self.attributes.ids[name], operator, 0, end | len(values) << 32)
+        self._put(at, self.attributes.ids[name], operator, end | len(values) << 32)
         return self._append(listed(code, values, end), end)
 
     def _append(self, block: np.ndarray[Any, Any], end: int) -> int:

@@ -258,7 +258,7 @@ class FastIndex:
                 self._change(arrays.handle, entries.REHASH, 0, 0)
             case layout.GROW_LISTS:
                 arrays.grow("lists", arrays.lists.size + LIST)
-                arrays.grow("slices", 4 * (arrays.lists.size // LIST))
+                arrays.grow("slices", layout.SLICE * (arrays.lists.size // LIST))
             case layout.GROW_WORDS:
                 arrays.grow("words", int(state[layout.WORDS] + state[layout.NEEDED]))
             case layout.GROW_CONJUNCTIONS:

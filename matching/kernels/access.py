@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from silbo.compiled import inner
+from silbo.matching.kernels.constraints import hash_of
 from silbo.matching.kernels.handles import (
     attributes_of,
     conjunctions_of,
@@ -38,6 +39,7 @@ from silbo.matching.kernels.layout import (
     C_ACCESS,
     C_COUNT,
     C_FIRST,
+    CONSTRAINT,
     EXISTS,
     GRAM,
     KIND,
@@ -59,7 +61,6 @@ from silbo.matching.kernels.layout import (
     S_ENDS,
     S_EQ,
     S_HOLDS,
-    SCALAR,
     SEEN,
     STRING,
 )
@@ -77,7 +78,7 @@ def signature_of(t, at):
     conjunctions = conjunctions_of(t)
     first = conjunctions[at + C_FIRST]
     signature = 0
-    for i in range(first, first + conjunctions[at + C_COUNT] * SCALAR, SCALAR):
+    for i in range(first, first + conjunctions[at + C_COUNT] * CONSTRAINT, CONSTRAINT):
         if (words[i] >> KIND) & 0xFF != MISSING:
             signature |= 1 << (words[i] & 63)
     return signature
@@ -91,14 +92,14 @@ def best_access(t, first, count):
     attributes = attributes_of(t)
     best, least = -1, math.inf
     for i in range(count):
-        meta = words[first + i * SCALAR]
+        meta = words[first + i * CONSTRAINT]
         op = (meta >> KIND) & 0xFF
         if op == MISSING:
             continue
         base = (meta & 0xFFFFFFFF) * ATTRIBUTE
         # how often messages have the attribute; before there are messages, how often filters name it tells it
         often = (attributes[base + A_SEEN] + attributes[base + A_NAMED] + 1) / (state[SEEN] + state[LIVE] + 1)
-        expected = often * _share(op, words[first + i * SCALAR + 2] >> 32)
+        expected = often * _share(op, words[first + i * CONSTRAINT + 1] >> 32)
         if expected < least:
             best, least = i, expected
     return best
@@ -123,10 +124,10 @@ def _way(t, at):
     conjunctions = conjunctions_of(t)
     if conjunctions[at + C_ACCESS] < 0:
         return ALWAYS
-    constraint = conjunctions[at + C_FIRST] + conjunctions[at + C_ACCESS] * SCALAR
+    constraint = conjunctions[at + C_FIRST] + conjunctions[at + C_ACCESS] * CONSTRAINT
     words = words_of(t)
     op = (words[constraint] >> KIND) & 0xFF
-    has_text = words[constraint + 2] >> 32 > 0
+    has_text = words[constraint + 1] >> 32 > 0
     if op == N_EQ or op == S_EQ or (op == B_IN and 0 < words[constraint + 1] < 3):
         return A_EQUAL
     if op == EXISTS or op == B_IN:
@@ -148,7 +149,7 @@ def what_of(t, at):
     conjunctions = conjunctions_of(t)
     if conjunctions[at + C_ACCESS] < 0:
         return ALWAYS << 32
-    constraint = conjunctions[at + C_FIRST] + conjunctions[at + C_ACCESS] * SCALAR
+    constraint = conjunctions[at + C_FIRST] + conjunctions[at + C_ACCESS] * CONSTRAINT
     words = words_of(t)
     way = _way(t, at)
     if way == A_EQUAL:
@@ -166,7 +167,7 @@ def access_key(t, at):
     conjunctions = conjunctions_of(t)
     words = words_of(t)
     first = conjunctions[at + C_FIRST]
-    constraint = first + conjunctions[at + C_ACCESS] * SCALAR
+    constraint = first + conjunctions[at + C_ACCESS] * CONSTRAINT
     attribute = words[constraint] & 0xFFFFFFFF
     if way == A_EQUAL:
         op = (words[constraint] >> KIND) & 0xFF
@@ -174,11 +175,11 @@ def access_key(t, at):
             bits = np.int64(0) if words_f_of(t)[constraint + 1] == 0.0 else words[constraint + 1]
             return key_of(A_EQUAL + 32 * NUMBER, attribute, bits)
         if op == S_EQ:
-            return key_of(A_EQUAL + 32 * STRING, attribute, words[constraint + 1])
+            return key_of(A_EQUAL + 32 * STRING, attribute, hash_of(words, first, words[constraint + 1]))
         # of a bool: the mask 1 admits false alone, the mask 2 true alone
         return key_of(A_EQUAL + 32 * BOOL, attribute, words[constraint + 1] - 1)
     if way == A_PREFIX or way == A_SUFFIX or way == A_GRAM:
-        span = words[constraint + 2]
+        span = words[constraint + 1]
         return _text_key(t, way, attribute, first * 8 + (span & 0xFFFFFFFF), span >> 32)
     return key_of(way, attribute, np.int64(0))
 
@@ -203,7 +204,7 @@ def count_access(t, at, by):
     conjunctions = conjunctions_of(t)
     words = words_of(t)
     attributes = attributes_of(t)
-    constraint = conjunctions[at + C_FIRST] + conjunctions[at + C_ACCESS] * SCALAR
+    constraint = conjunctions[at + C_FIRST] + conjunctions[at + C_ACCESS] * CONSTRAINT
     base = (words[constraint] & 0xFFFFFFFF) * ATTRIBUTE
     attributes[base + way] += by
     if way >= A_PREFIX:
@@ -211,7 +212,7 @@ def count_access(t, at, by):
         if attributes[base + way] == 0:
             attributes[lengths] = 0
         elif by > 0:
-            used = min(words[constraint + 2] >> 32, GRAM if way == A_GRAM else LONGEST_KEY)
+            used = min(words[constraint + 1] >> 32, GRAM if way == A_GRAM else LONGEST_KEY)
             attributes[lengths] |= 1 << (used - 1)
 
 
@@ -226,8 +227,8 @@ def narrow(t, at, posting):
     words_f = words_f_of(t)
     postings_f = postings_f_of(t)
     first = conjunctions[at + C_FIRST]
-    attribute = words[first + conjunctions[at + C_ACCESS] * SCALAR] & 0xFFFFFFFF
-    for i in range(first, first + conjunctions[at + C_COUNT] * SCALAR, SCALAR):
+    attribute = words[first + conjunctions[at + C_ACCESS] * CONSTRAINT] & 0xFFFFFFFF
+    for i in range(first, first + conjunctions[at + C_COUNT] * CONSTRAINT, CONSTRAINT):
         op = (words[i] >> KIND) & 0xFF
         if words[i] & 0xFFFFFFFF != attribute:
             continue
@@ -237,7 +238,7 @@ def narrow(t, at, posting):
         if op == N_EQ or op == N_LT or op == N_LE:
             high = words_f[i + 1]
         if op == N_IN:
-            start, count = first + (words[i + 2] & 0xFFFFFFFF), words[i + 2] >> 32
+            start, count = first + (words[i + 1] & 0xFFFFFFFF), words[i + 1] >> 32
             low, high = words_f[start], words_f[start + 2 * (count - 1)]
         postings_f[posting + P_LOW] = max(postings_f[posting + P_LOW], low)
         postings_f[posting + P_HIGH] = min(postings_f[posting + P_HIGH], high)

@@ -23,6 +23,7 @@ from silbo.matching.kernels.layout import (
     B_IN,
     BEGINS,
     BOOL,
+    CONSTRAINT,
     ENDS,
     EXISTS,
     HOLDS,
@@ -51,7 +52,6 @@ from silbo.matching.kernels.layout import (
     S_NOT_BEGINS,
     S_NOT_ENDS,
     S_NOT_IN,
-    SCALAR,
     STRING,
     TESTED,
 )
@@ -67,7 +67,7 @@ def all_hold(t, first, count):
     words = words_of(t)
     words_f = words_f_of(t)
     attributes = attributes_of(t)
-    for at in range(first, first + count * SCALAR, SCALAR):
+    for at in range(first, first + count * CONSTRAINT, CONSTRAINT):
         meta = words[at]
         op = (meta >> KIND) & 0xFF
         slot = attributes[(meta & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT]
@@ -88,7 +88,7 @@ def all_hold(t, first, count):
                 if not number_holds(op, stream_f[slot + 1], residue, words_f[at + 1], meta >> RESIDUE):
                     return False
             else:
-                span = words[at + 2]
+                span = words[at + 1]
                 start = first + (span & 0xFFFFFFFF)
                 if number_in(stream_f[slot + 1], residue, words, words_f, start, span >> 32) != (op == N_IN):
                     return False
@@ -103,6 +103,12 @@ def all_hold(t, first, count):
                 return False
     state_of(t)[PASSED] += 1
     return True
+
+
+@inner
+def hash_of(words, first, span):
+    """The hash of a text in the block that begins at word `first`."""
+    return words[first + (span & 0xFFFFFFFF) // 8 - 1]
 
 
 @inner
@@ -161,13 +167,15 @@ def _string_holds(t, op, at, first, hashed, start, length):
     words = words_of(t)
     words_b = words_b_of(t)
     failure = failure_of(t)
-    span = words[at + 2]
+    span = words[at + 1]
     if op == S_IN or op == S_NOT_IN:
         list_at = first + (span & 0xFFFFFFFF)
         return string_in(hashed, a, start, length, words, words_b, list_at, span >> 32, first * 8) == (op == S_IN)
     other, length_other = first * 8 + (span & 0xFFFFFFFF), span >> 32
     if op == S_EQ or op == S_NE:
-        equal = hashed == words[at + 1] and length == length_other and same(a, start, words_b, other, length)
+        equal = (
+            hashed == hash_of(words, first, span) and length == length_other and same(a, start, words_b, other, length)
+        )
         return equal == (op == S_EQ)
     if op <= S_GE:
         ordered = order(a, start, length, words_b, other, length_other)

@@ -93,10 +93,12 @@ F_SAMPLED, F_BY_CONTENT, F_BY_CONTEXT, F_WALKS, F_WALKED = 9, 10, 11, 12, 13  # 
 PLACE = 4
 W_LIST, W_PLACE, W_OWN, W_COUNT = 0, 1, 2, 3
 
-# a constraint is a scalar whose kind is an operator
+# a constraint is two words: a meta word whose kind is an operator, and a payload: a double, a mask of bools, or
+# the span of a list (words) or of a text (bytes) that stands further on in the block; a text's hash is before it
+CONSTRAINT = 2
 EXISTS, MISSING = 1, 2
 N_EQ, N_NE, N_LT, N_LE, N_GT, N_GE, N_IN, N_NOT_IN = 8, 9, 10, 11, 12, 13, 14, 15
-B_IN = 16  # payload: bit 0 admits false, bit 1 admits true
+B_IN = 16  # bit 0 admits false, bit 1 admits true
 S_EQ, S_NE, S_LT, S_LE, S_GT, S_GE, S_IN, S_NOT_IN = 24, 25, 26, 27, 28, 29, 30, 31
 S_BEGINS, S_ENDS, S_HOLDS, S_NOT_BEGINS, S_NOT_ENDS, S_NOT_HOLDS = 32, 33, 34, 35, 36, 37
 
@@ -121,6 +123,10 @@ VALUE = 8
 V_KIND, V_PAYLOAD, V_RESIDUE, V_BUFFER, V_OFFSET, V_LENGTH = 0, 1, 2, 3, 4, 5
 STREAM_BYTES, WORD_BYTES, HEAP_BYTES = 0, 1, 2
 DEPTH = 512  # values: no permitted function needs more
+
+# a list that a message met, in words: where its postings begin, how many, the number that its attribute has
+SLICE = 3
+M_START, M_COUNT, M_NUMBER = 0, 1, 2
 
 # events in a stream: two words of head, then scalars, then bytes
 PUBLISH, SET_CONTEXT = 1, 2

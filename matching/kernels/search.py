@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.constraints import all_hold
+from silbo.matching.kernels.constraints import all_hold, hash_of
 from silbo.matching.kernels.grids import repair, rows_near
 from silbo.matching.kernels.handles import (
     attributes_of,
@@ -67,6 +67,7 @@ from silbo.matching.kernels.layout import (
     COLUMNS,
     CONJUNCTION,
     CONJUNCTIONS,
+    CONSTRAINT,
     DONE,
     DRAWN,
     EVENTS,
@@ -95,6 +96,9 @@ from silbo.matching.kernels.layout import (
     LAST_TRUTH,
     LIST,
     LONGEST_KEY,
+    M_COUNT,
+    M_NUMBER,
+    M_START,
     MAYBE,
     MOVED,
     MULTIPLE,
@@ -126,6 +130,7 @@ from silbo.matching.kernels.layout import (
     S_ROW,
     SCALAR,
     SEEN,
+    SLICE,
     STRING,
     SUBSCRIPTION,
     TRACKED,
@@ -142,7 +147,6 @@ from silbo.matching.kernels.machine import truth
 # an integer of one type from the start: a literal, or a 4-byte field, makes numba compile a function once more
 NOTHING = np.int64(0)
 
-SLICE = 4  # words: where a list begins, its length, the number that its attribute has in the message
 SURVEY = 16  # every so many publications...
 SAMPLE = 64  # ...so many conjunctions are asked how either plan would have met them
 EAGER = 64  # the first publications are all surveyed
@@ -279,9 +283,9 @@ def _take_list(t, found, number, count):
         return count
     slices = slices_of(t)
     lists[found * LIST + L_SEEN] = events
-    slices[count * SLICE] = lists[found * LIST + L_START]
-    slices[count * SLICE + 1] = lists[found * LIST + L_COUNT]
-    slices_f_of(t)[count * SLICE + 2] = number
+    slices[count * SLICE + M_START] = lists[found * LIST + L_START]
+    slices[count * SLICE + M_COUNT] = lists[found * LIST + L_COUNT]
+    slices_f_of(t)[count * SLICE + M_NUMBER] = number
     return count + 1
 
 
@@ -375,11 +379,11 @@ def _scan(t, count, signature):
     visited = waiting = np.int64(0)
     maybe = False
     for i in range(count):
-        start = slices[i * SLICE] * POSTING
-        number = slices_f[i * SLICE + 2]
+        start = slices[i * SLICE + M_START] * POSTING
+        number = slices_f[i * SLICE + M_NUMBER]
         is_exact = np.int64(number == number)  # noqa: PLR0124  # not so for NaN, which passes every interval as well
-        visited += slices[i * SLICE + 1]
-        for at in range(start, start + slices[i * SLICE + 1] * POSTING, POSTING):
+        visited += slices[i * SLICE + M_COUNT]
+        for at in range(start, start + slices[i * SLICE + M_COUNT] * POSTING, POSTING):
             # `|`, not `or`: one branch that is mostly taken instead of three that nobody can predict
             if (
                 (postings[at + P_SIGNATURE] & lacking != 0)
@@ -510,7 +514,8 @@ def _is_met_by_content(t, at):
     access = conjunctions[at + C_ACCESS]
     if access < 0:
         return True
-    constraint = conjunctions[at + C_FIRST] + access * SCALAR
+    first = np.int64(conjunctions[at + C_FIRST])
+    constraint = first + access * CONSTRAINT
     meta = words[constraint]
     slot = attributes[(meta & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT]
     if slot == 0:
@@ -523,5 +528,6 @@ def _is_met_by_content(t, at):
             and stream[slot] >> RESIDUE == meta >> RESIDUE
         )
     if op == S_EQ:
-        return (stream[slot] >> KIND) & 0xFF == STRING and stream[slot + 1] == words[constraint + 1]
+        hashed = hash_of(words, first, words[constraint + 1])
+        return (stream[slot] >> KIND) & 0xFF == STRING and stream[slot + 1] == hashed
     return True

@@ -45,6 +45,7 @@ from silbo.matching.kernels.layout import (
     C_SUBSCRIPTION,
     CONJUNCTION,
     CONJUNCTIONS,
+    CONSTRAINT,
     DONE,
     EXACT,
     F_ACTIVE,
@@ -78,7 +79,6 @@ from silbo.matching.kernels.layout import (
     S_HEAD,
     S_PROGRAM,
     S_ROW,
-    SCALAR,
     SUBSCRIPTION,
     W_COUNT,
     W_LIST,
@@ -163,7 +163,7 @@ def _count_names(t, first, count, by):
     state = state_of(t)
     out = out_of(t)
     attributes = attributes_of(t)
-    for i in range(first, first + count * SCALAR, SCALAR):
+    for i in range(first, first + count * CONSTRAINT, CONSTRAINT):
         attribute = words[i] & 0xFFFFFFFF
         attributes[attribute * ATTRIBUTE + A_NAMED] += by
         if attributes[attribute * ATTRIBUTE + A_NAMED] == 0:

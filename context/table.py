@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from silbo.context.cells import Cells
 
 EMPTY: Context = MappingProxyType({})
-NOTHING: AbstractSet[str] = frozenset()
+NOTHING: frozenset[str] = frozenset()
 MANY = 1_024  # sets of names that are kept once
 VALUES = 1  # as `cells` has it, which is imported where it is needed: numpy comes with it
 
@@ -32,11 +32,11 @@ class ContextTable:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}  # UUID to row
         self._rows: list[Context] = []
-        self._floats: list[AbstractSet[str]] = []  # by row: the names whose cells hold plain floats
+        self._floats: list[frozenset[str]] = []  # by row: the names whose cells hold plain floats
         self._free: list[int] = []
         self._widest = 0  # variables of any row, ever, and those that were written in bulk
         self._bulk: set[str] = set()
-        self._same: dict[AbstractSet[str], AbstractSet[str]] = {}  # of equal sets one: rows are alike, and so stay near
+        self._same: dict[frozenset[str], frozenset[str]] = {}  # of equal sets one: rows are alike, and so stay near
         self._used: dict[str, int] = {}  # functions that read a variable's cells
         self.cells: Cells | None = None
         self.writes = 0
@@ -127,7 +127,7 @@ class ContextTable:
             self._floats[row] = self._plain_floats(row)
         return True
 
-    def _plain_floats(self, row: int) -> AbstractSet[str]:
+    def _plain_floats(self, row: int) -> frozenset[str]:
         columns = self.with_cells().columns
         names = frozenset(name for name, value in self._rows[row].items() if type(value) is float and name in columns)
         if len(self._same) > MANY:

@@ -186,8 +186,8 @@ MUTATIONS = [
     Mutation(
         "skip one residual check",
         "matching/kernels/constraints.py",
-        "for at in range(first, first + count * SCALAR, SCALAR):",
-        "for at in range(first + SCALAR, first + count * SCALAR, SCALAR):",
+        "for at in range(first, first + count * CONSTRAINT, CONSTRAINT):",
+        "for at in range(first + CONSTRAINT, first + count * CONSTRAINT, CONSTRAINT):",
     ),
     Mutation(
         "ignore the signature's collision",
@@ -204,14 +204,14 @@ MUTATIONS = [
     Mutation(
         "read a stale context row: do not tell the grid who moved",
         "context/cells.py",
-        "        if self.is_tracked and not self._moved[row]:",
+        "        if self.is_tracked and not self.is_moved[row]:",
         "        if self.is_tracked and row < 0:",
     ),
     Mutation(
         "read a stale context row: write one variable less",
         "context/table.py",
-        "            doubles[at + offsets[name]] = value\n",
-        "            doubles[at + min(offsets.values())] = value\n",
+        "            cell = at + offsets[name]\n",
+        "            cell = at + min(offsets.values())\n",
     ),
     Mutation(
         "off by one in a range bound: <= as <",
@@ -270,8 +270,20 @@ MUTATIONS = [
     Mutation(
         "put a subscription out for each of its conjunctions",
         "matching/kernels/search.py",
-        "                    if stamps[subscription] == event:\n                        continue\n",
+        "                if stamps[subscription] == event:\n                    continue\n",
         "",
+    ),
+    Mutation(
+        "lose the candidates gathered last",
+        "matching/kernels/search.py",
+        "    maybe |= _decide(t, waiting)\n    state[VISITED]",
+        "    state[VISITED]",
+    ),
+    Mutation(
+        "take latitudes for too far apart at half the distance",
+        "matching/kernels/machine.py",
+        "apart > metres * (1 + 1e-6) + 1.0",
+        "apart > metres / 2",
     ),
     Mutation(
         "take what only Python can tell for true",

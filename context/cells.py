@@ -8,7 +8,7 @@ geometries stand in blocks on a heap, which is packed when it is full.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -77,16 +77,15 @@ class Cells:
         if row >= self.rows:
             self._allocate(max(2 * self.rows, row + 1), self.width)
 
-    def add_column(self, name: str, rows: Sequence[Mapping[str, ContextValue]]) -> int:
-        """A new column for a variable, filled from the rows."""
+    def add_column(self, name: str, values: Mapping[int, ContextValue]) -> int:
+        """A new column for a variable, with its values by row."""
         if not self._free and len(self.columns) == self.width:
             self._allocate(self.rows, 2 * self.width)
         column = self._free.pop() if self._free else len(self.columns)
         self.columns[name] = column
         self.offsets[name] = column * CELL_WORDS
-        for row, context in enumerate(rows):
-            if name in context:
-                self.write(row, name, context[name])
+        for row, value in values.items():
+            self.write(row, name, value)
         return column
 
     @property

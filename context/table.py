@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from sys import getsizeof
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -89,13 +90,18 @@ class ContextTable:
         stale = cells.is_stale[row]
         if stale > VALUES:
             return None
-        doubles, offsets, at, changed = cells.doubles, cells.offsets, row * cells.stride, False
+        doubles, offsets, at, changed, zero = cells.doubles, cells.offsets, row * cells.stride, False, False
         for name, value in changes.items():
             cell = at + offsets[name]
             if doubles[cell] != value:
                 doubles[cell] = value
                 changed = True
+            elif value == 0.0:
+                zero = True
         if changed:
+            if zero:  # 0.0 and -0.0 are equal, but whoever sees the row sees which of them it is
+                for name, value in changes.items():
+                    doubles[at + offsets[name]] = value
             self.writes += 1
             if not stale:
                 cells.is_stale[row] = VALUES
@@ -151,13 +157,16 @@ class ContextTable:
         """Write arrays of floats, integers or bools into many rows, all or none; the last of a row counts."""
         import numpy as np
 
-        cells = self.with_cells()
-        encoded = {name: cells.encoded(name, column) for name, column in columns.items()}
-        self._bulk |= columns.keys()
-        if self._widest + len(self._bulk) > MAX_VARIABLES or any(self.column(name) is None for name in columns):
+        bulk = self._bulk | columns.keys()
+        if self.cells is None or self._widest + len(bulk) > MAX_VARIABLES:
             self._write_one_by_one(rows, columns)
             return
-        cells.write_columns(np.asarray(rows, np.int64), encoded)
+        encoded = {name: self.cells.encoded(name, column) for name, column in columns.items()}
+        if any(self.column(name) is None for name in columns):
+            self._write_one_by_one(rows, columns)
+            return
+        self._bulk = bulk
+        self.cells.write_columns(np.asarray(rows, np.int64), encoded)
         self.writes += len(rows)
 
     def _write_one_by_one(self, rows: Iterable[Any], columns: Mapping[str, Any]) -> None:
@@ -188,6 +197,12 @@ class ContextTable:
 
     # for kernels
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the rows and of what finds them; that of the cells is counted there."""
+        whole = [self._rows, self._floats, self._numbers, *self._rows]
+        return sum(map(getsizeof, whole))
+
     def with_cells(self) -> Cells:
         """The cells, made now if nobody needed them yet."""
         if self.cells is None:
@@ -202,25 +217,38 @@ class ContextTable:
         if name not in cells.columns:
             if cells.is_full and not self._give_up_column():
                 return None
-            cells.add_column(name, [self.at(row) for row in range(len(self._rows))])
-            for row, context in enumerate(self._rows):
-                if type(context.get(name)) is float:
-                    self._floats[row] = self._plain_floats(row)
+            holders = self._holders(name)
+            cells.add_column(name, {row: self._rows[row][name] for row in holders})
+            for row in holders:
+                self._floats[row] = self._plain_floats(row)
         return cells.columns[name]
+
+    def _holders(self, name: str) -> list[int]:
+        """The rows that have a variable, as far as the table itself knows: kernels may have written others."""
+        return [row for row, context in enumerate(self._rows) if name in context]
 
     def _give_up_column(self) -> bool:
         """Drop a column that nobody uses; whether there was one. Only when all are taken: it looks at every row."""
         cells = self.with_cells()
-        name = next((name for name in cells.columns if name not in self._used and name not in self._bulk), None)
-        if name is None:
+        unused = [name for name in cells.columns if name not in self._used]
+        if not unused:
             return False
-        for row in range(len(self._rows)):
-            self.at(row)  # what kernels wrote is taken over first
+        if self._bulk.issuperset(unused):
+            self._take_over()
+        name = next(name for name in unused if name not in self._bulk)
+        holders = self._holders(name)
+        for row in holders:
+            self.at(row)  # what stands in the cells alone is taken over first
         cells.drop_column(name)
-        self._same.clear()
-        for row in range(len(self._rows)):
+        for row in holders:
             self._floats[row] = self._plain_floats(row)
         return True
+
+    def _take_over(self) -> None:
+        """Bring all that was written in bulk into the rows, so that its columns are as any other."""
+        for row in range(len(self._rows)):
+            self._widest = max(self._widest, len(self.at(row)))
+        self._bulk.clear()
 
     def take_writes(self) -> None:
         """Count the writes that kernels made."""

@@ -6,6 +6,7 @@ stay where it is, as long as a handle knows it: only `Arrays` replaces one, and 
 
 from __future__ import annotations
 
+from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from silbo.matching.kernels.layout import (
     LIST,
     POSTING,
     PROGRAM,
+    SEED,
     SLICE,
     STATE,
     SUBSCRIPTION,
@@ -85,6 +87,7 @@ class Arrays:
         for name, size in FIRST_SIZES.items():
             self._hold(name, np.zeros(size, ARRAYS[name]))
         self.state[[FREE_CONJUNCTION, FREE_LIST]] = -1
+        self.state[SEED] = randbits(63)
         self.adopt(np.zeros(64, np.int64))
 
     if TYPE_CHECKING:

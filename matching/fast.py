@@ -18,7 +18,8 @@ from silbo.matching.arrays import Arrays
 from silbo.matching.candidates import Found, SubscriptionRow
 from silbo.matching.columns import Columns
 from silbo.matching.compaction import pack_postings, pack_words
-from silbo.matching.encoding import Encoder, Literal
+from silbo.matching.encoding import Encoder
+from silbo.matching.filing import filed
 from silbo.matching.functions import Family, Functions
 from silbo.matching.kernels import entries, layout
 from silbo.matching.kernels.layout import (
@@ -26,6 +27,7 @@ from silbo.matching.kernels.layout import (
     ATTRIBUTE,
     CONJUNCTION,
     DONE,
+    FAMILY,
     LIST,
     OUT,
     PAUSED,
@@ -34,7 +36,7 @@ from silbo.matching.kernels.layout import (
     SUBSCRIPTION,
 )
 from silbo.matching.names import Names
-from silbo.matching.normal_form import conjunctions, named
+from silbo.matching.normal_form import named
 from silbo.matching.planner import Plan, Planner
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
@@ -43,7 +45,6 @@ Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]  # of subscriptions
 
 OUT_ROOM = 65_536
 NOBODY: Numbers = np.zeros(0, np.int32)
-ATOMS = tree.Compare | tree.Pattern | tree.In | tree.Exists | tree.Truth
 
 
 class FastIndex:
@@ -79,7 +80,7 @@ class FastIndex:
         fields[at + layout.S_HEAD] = -1
         fields[at + layout.S_ROW] = self.contexts.row(row.subscriber)
         fields[at + layout.S_PROGRAM] = program
-        literals = _literals(row.filter.tree)
+        literals = filed(row.filter.tree)
         fields[at + layout.S_COUNT] = len(literals)
         for conjunction in literals:
             kept = [each for each in conjunction if not isinstance(each[0], tree.Truth)]
@@ -274,19 +275,22 @@ class FastIndex:
 
     @property
     def families(self) -> Iterable[Family]:
-        """The families of functions that have a box."""
-        return self._functions.families.values()
+        """The families of functions that have a grid."""
+        return self._functions.families
 
     def share_out(self) -> None:
-        """Give families to the functions that most subscriptions have."""
+        """Give grids to the families that most subscriptions have."""
         self._functions.share_out()
 
     def change_plan(self, family: Family, *, active: bool) -> None:
         """Find the subscriptions of a family through its grid, or through their content again."""
-        self._cells.track(wanted=True)
-        self._call(self._change, entries.UNFILE_FAMILY, family.number, int(active))
         family.is_active = active
-        self._call(self._change, entries.FILE_FAMILY, family.number, 0)
+        if family.subscriptions:
+            self._cells.track(wanted=True)
+            self._call(self._change, entries.UNFILE_FAMILY, family.number, int(active))
+            self._call(self._change, entries.FILE_FAMILY, family.number, 0)
+        else:
+            self.arrays.families[family.number * FAMILY + layout.F_ACTIVE] = active
         self.track()
 
     def begins_with_grid(self) -> bool:
@@ -311,12 +315,3 @@ class FastIndex:
             "visited": int(state[layout.VISITED]),
             "index_bytes": self.arrays.nbytes + self._cells.nbytes,
         }
-
-
-def _literals(condition: tree.Condition) -> Sequence[Sequence[Literal]]:
-    """The conjunctions of a filter; most are one conjunction as it stands, without a normal form."""
-    if isinstance(condition, ATOMS):
-        return [[(condition, False)]]
-    if isinstance(condition, tree.And) and all(isinstance(each, ATOMS) for each in condition.operands):
-        return [[(each, False) for each in condition.operands]]  # type: ignore[misc]  # atoms all
-    return [[(each.atom, each.negated) for each in conjunction] for conjunction in conjunctions(condition)]

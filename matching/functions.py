@@ -7,7 +7,7 @@ and a grid, where they compare the same variables over distances of the same ord
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -23,20 +23,23 @@ if TYPE_CHECKING:
     from silbo.matching.fast import FastIndex
 
 MAX_FAMILIES = 16  # each costs 16 bytes a context row, and a look at every publication
-SMALLEST = -100  # the least power of 2 that a cell may have as its size
+WAITING = -1  # the number of a family without a grid
+SMALLEST = -30  # a reach of no more than this power of 2 is equality, roundings apart
 
 FamilyKey: TypeAlias = tuple[bool, tuple[Axis, ...], int]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Family:
-    """Functions that one grid serves."""
+    """Functions that one grid serves, or could serve: while all grids are taken it waits for one, found by content."""
 
-    number: int
     key: FamilyKey
+    programs: set[int] = field(default_factory=set)
     subscriptions: int = 0
     reach: float = 0.0  # the farthest of its functions so far; of the same order, by the key
+    number: int = WAITING
     is_active: bool = False
+    looked_at: float = 0.0  # rows that a walk over its grid looked at lately
 
     def described(self) -> dict[str, object]:
         """What `stats` tells of it."""
@@ -52,12 +55,11 @@ class Family:
 
 @dataclass(slots=True)
 class _Use:
-    """A function in use; one that has a box may wait for a family."""
+    """A function in use."""
 
     program: int
-    subscriptions: int
-    box: Box | None
     family: Family | None
+    subscriptions: int = 0
 
 
 class Functions:
@@ -69,8 +71,9 @@ class Functions:
         self._free_programs: list[int] = []
         self._pub_users: dict[str, int] = {}
         self._msg_users: dict[str, int] = {}
-        self.families: dict[FamilyKey, Family] = {}
-        self._free_families: list[int] = list(range(MAX_FAMILIES))[::-1]
+        self._families: dict[FamilyKey, Family] = {}
+        self.families: list[Family] = []  # those that have a grid
+        self._free_numbers: list[int] = list(range(MAX_FAMILIES))[::-1]
 
     def reads(self, attribute: str) -> bool:
         """Whether some function reads an attribute of messages."""
@@ -105,12 +108,10 @@ class Functions:
             self._pub_users[name] = self._pub_users.get(name, 0) + 1
         for name in function.variables("this"):
             self._index.contexts.use_column(name, 1)
-        program = Program(function.tree, self._numbered)
-        number = self._store(program)
+        number = self._store(Program(function.tree, self._numbered))
         box = box_of(function.tree)
-        family = None if box is None else self._family(box)
-        self._index.arrays.programs[number * PROGRAM + layout.R_FAMILY] = -1 if family is None else family.number
-        return _Use(number, 0, box, family)
+        family = None if box is None or self._lacks_column(box) else self._joined(number, box)
+        return _Use(number, family)
 
     def _numbered(self, name: tree.Name) -> int | None:
         """The id of an attribute or a publisher's variable, the column of a subscriber's."""
@@ -143,8 +144,8 @@ class Functions:
         arrays.state[layout.WORDS_DEAD] += arrays.programs[at + layout.R_WORDS]
         arrays.programs[at + layout.R_WORDS] = arrays.programs[at + layout.R_SIZE] = 0
         self._free_programs.append(use.program)
-        if use.family is not None and use.family.subscriptions == 0:
-            self._forget_family(use.family)
+        if use.family is not None:
+            self._leave(use.family, use.program)
         for name in function.variables("pub"):
             if _one_less(self._pub_users, name) and name in self._index.variables.ids:
                 self._index.variables.forget(name)
@@ -156,20 +157,53 @@ class Functions:
 
     # families
 
-    def _family(self, box: Box) -> Family | None:
-        if self._lacks_column(box):
-            return None
-        key = _key(box)
-        family = self.families.get(key)
+    def _joined(self, program: int, box: Box) -> Family:
+        """The family of a program that has no subscriptions yet."""
+        key = box.is_geo, box.axes, _order(box)
+        family = self._families.get(key)
         if family is None:
-            if not self._free_families:
-                return None
-            family = self.families[key] = Family(self._free_families.pop(), key)
-            family.is_active = self._index.begins_with_grid()
-            self._index.track()
+            family = self._families[key] = Family(key)
+        family.programs.add(program)
         family.reach = max(family.reach, box.reach)
-        self._write(family)
+        if family.number == WAITING and self._free_numbers:
+            self._give_grid(family)
+        if family.number != WAITING:
+            self._index.arrays.programs[program * PROGRAM + layout.R_FAMILY] = family.number
+            self._write(family)
         return family
+
+    def _leave(self, family: Family, program: int) -> None:
+        family.programs.remove(program)
+        if not family.programs:
+            if family.number != WAITING:
+                self._take_grid(family)
+            del self._families[family.key]
+
+    def _give_grid(self, family: Family) -> None:
+        """Let a family have a grid. What it has is filed by content until its plan is changed."""
+        family.number = self._free_numbers.pop()
+        self.families.append(family)
+        self._tell_programs(family)
+        self._write(family)
+        if self._index.begins_with_grid():
+            self._index.change_plan(family, active=True)
+
+    def _take_grid(self, family: Family) -> None:
+        """Find a family by content from now on, and give its grid free."""
+        if family.is_active:
+            self._index.change_plan(family, active=False)
+        at = family.number * FAMILY
+        self._index.arrays.families[at : at + FAMILY] = 0
+        self.families.remove(family)
+        self._free_numbers.append(family.number)
+        family.number = WAITING
+        self._tell_programs(family)
+        self._index.track()
+
+    def _tell_programs(self, family: Family) -> None:
+        programs = self._index.arrays.programs
+        for program in family.programs:
+            programs[program * PROGRAM + layout.R_FAMILY] = family.number
 
     def _write(self, family: Family) -> None:
         is_geo, axes, order = family.key
@@ -188,48 +222,20 @@ class Functions:
         self.make_places()
 
     def share_out(self) -> None:
-        """Let the largest group of functions that wait have the family of a much smaller one."""
-        waiting: dict[FamilyKey, list[_Use]] = {}
-        for use in self._uses.values():
-            if use.box is not None and use.family is None and not self._lacks_column(use.box):
-                waiting.setdefault(_key(use.box), []).append(use)
-        if not waiting or not self.families:
+        """Let the largest family that waits have a grid, if need be that of a much smaller one."""
+        if len(self._families) == len(self.families):
             return
-        group = max(waiting.values(), key=_subscriptions)
-        smallest = min(self.families.values(), key=lambda family: family.subscriptions)
-        if self._free_families or _subscriptions(group) > 2 * smallest.subscriptions + 16:
-            if not self._free_families:
-                self._retire(smallest)
-            for use in group:
-                self._join(use)
+        waiting = (family for family in self._families.values() if family.number == WAITING)
+        largest = max(waiting, key=_subscriptions)
+        if not self._free_numbers:
+            smallest = min(self.families, key=_subscriptions)
+            if largest.subscriptions <= 2 * smallest.subscriptions + 16:
+                return
+            self._take_grid(smallest)
+        self._give_grid(largest)
 
     def _lacks_column(self, box: Box) -> bool:
         return any(axis.this not in self._index.contexts.with_cells().columns for axis in box.axes)
-
-    def _retire(self, family: Family) -> None:
-        """Find its subscriptions by content from now on."""
-        if family.is_active:
-            self._index.change_plan(family, active=False)
-        for use in self._uses.values():
-            if use.family is family:
-                use.family = None
-                self._index.arrays.programs[use.program * PROGRAM + layout.R_FAMILY] = -1
-        self._forget_family(family)
-
-    def _join(self, use: _Use) -> None:
-        assert use.box is not None
-        use.family = self._family(use.box)
-        if use.family is not None:
-            use.family.subscriptions += use.subscriptions
-            self._index.arrays.programs[use.program * PROGRAM + layout.R_FAMILY] = use.family.number
-
-    def _forget_family(self, family: Family) -> None:
-        arrays = self._index.arrays
-        at = family.number * FAMILY
-        arrays.families[at : at + FAMILY] = 0
-        del self.families[family.key]
-        self._free_families.append(family.number)
-        self._index.track()
 
     def make_places(self) -> None:
         """See to it that every context row has a place for every family."""
@@ -247,20 +253,15 @@ class Functions:
         arrays.state[layout.WIDTH] = families
 
 
-def _key(box: Box) -> FamilyKey:
-    return box.is_geo, box.axes, _order(box)
-
-
-def _subscriptions(group: list[_Use]) -> int:
-    return sum(use.subscriptions for use in group)
+def _subscriptions(family: Family) -> int:
+    return family.subscriptions
 
 
 def _order(box: Box) -> int:
     """The power of 2 that the reach does not exceed: of the same order, the same grid."""
     reach = math.degrees(box.reach / layout.EARTH) if box.is_geo else box.reach
-    if reach <= 2.0**SMALLEST:
-        return SMALLEST
-    return math.ceil(math.log2(reach))
+    # what must be equal is a number of something: a cell for each whole number
+    return math.ceil(math.log2(reach)) if reach > 2.0**SMALLEST else 0
 
 
 def _one_less(users: dict[str, int], name: str) -> bool:

@@ -23,13 +23,15 @@ Plan: TypeAlias = Literal["measured", "content", "context"]
 
 FIRST, EVERY = 64, 512  # publications between two looks: the first, and later ones
 ENOUGH = 512  # conjunctions surveyed before a family's plan may change
+FADING = 0.98  # how much of what a grid took is remembered from look to look, when it is not in use
 MANY = 2**20  # publications
 CLEARLY = 2.0  # times cheaper: a change moves every conjunction of the family
 
 # nanoseconds, measured on one machine; only their proportions count
 VISIT = 45.0  # a posting that content brings up; about half of them are candidates
 CHECK = 20.0  # a posting that the grid brings up, with its row
-GRID = 3_000.0  # the cells around a publisher
+GRID = 2_000.0  # to begin with a grid
+LOOK = 6.0  # a cell, or a row in a cell, that is looked at
 FUNCTION, CLAUSE, CONSTRAINTS = 150.0, 40.0, 50.0
 
 
@@ -66,14 +68,15 @@ class Planner:
 
     def _plan_family(self, family: Family) -> None:
         words = self._index.arrays.families[family.number * FAMILY : (family.number + 1) * FAMILY]
-        counts = words[layout.F_SAMPLED : layout.F_WALKED + 1]
-        sampled, by_content, by_context, walks, walked = counts.tolist()
+        counts = words[layout.F_SAMPLED : layout.F_LOOKED + 1]
+        sampled, by_content, by_context, walks, walked, looked = counts.tolist()
         if sampled < ENOUGH:
             return
-        # a grid in use counts what it brings up; without one, the survey must do
+        # a grid in use counts what it brings up; without one, the survey must do, and what it took when it was in use
         near = walked / walks if family.is_active and walks else family.subscriptions * by_context / sampled
+        family.looked_at = looked / walks if family.is_active and walks else FADING * family.looked_at
         content = VISIT * family.subscriptions * by_content / sampled
-        context = GRID + CHECK * near
+        context = GRID + CHECK * near + LOOK * family.looked_at
         wanted = CLEARLY * content >= context if family.is_active else CLEARLY * context < content
         # what was seen long ago counts less and less: half of it each time
         counts //= 2

@@ -21,8 +21,6 @@ from typing import Any
 
 CHECKED = os.environ.get("SILBO_CHECKED_KERNELS", "") not in ("", "0")
 
-_lock = threading.Lock()
-
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that kernels call. Division follows IEEE: what is no finite number is found out, not raised.
@@ -57,6 +55,12 @@ class Kernel:
         self.cached = False  # whether it came from the cache
         self.folder: str | None = None  # where it is kept
         self._made: Callable[..., Any] | None = None
+        self._lock = threading.Lock()  # its own: who has a kernel does not wait for one that others compile
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it is ready to be called."""
+        return self._made is not None
 
     @property
     def name(self) -> str:
@@ -65,7 +69,9 @@ class Kernel:
 
     def make(self) -> Callable[..., Any]:
         """The compiled function: from the cache, or compiled now and kept there."""
-        with _lock:
+        if self._made is not None:
+            return self._made
+        with self._lock:
             if self._made is None:
                 since = time.perf_counter()
                 self._made = self._compiled()

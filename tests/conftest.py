@@ -7,6 +7,10 @@ import pytest
 from hypothesis import settings
 
 import silbo
+from silbo.broker.core import Core
+from silbo.context.function import ContextFunction
+from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.filter import Filter
 
 # the same examples every time: a failure in CI is a failure here. HYPOTHESIS_PROFILE=explore looks for new ones.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -23,10 +27,34 @@ def broker(request):
         yield broker
 
 
-@pytest.fixture(scope="module", params=["fast", "fast-content", "fast-context", "plain"])
+@pytest.fixture(scope="module", params=["fast", "fast-content", "fast-context", "churned", "plain"])
 def index(request):
-    """The name of an index: what holds of one holds of all."""
-    return request.param
+    """The name of an index: what holds of one holds of all. A churned one is a fast one that is not new."""
+    if request.param != "churned":
+        yield request.param
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        made = Core._made
+        patch.setattr(Core, "_made", lambda core, wanted: churned(made(core, wanted)))
+        yield "fast"
+
+
+def churned(index):
+    """An index after subscriptions of many kinds came and went: slots, columns, names and lists were used before."""
+    function = "abs(pub.x{0} - this.x) <= {0} and this.z{0} = pub.z and msg.a > 1"
+    rows = [
+        SubscriptionRow(
+            f"old-{i}", "old", f"s{i}", Filter.of(f'a >= {i} and b{i % 70} = "{i}" or c in (1, 2, {i})'),
+            ContextFunction.of(function.format(i % 90)), (), None,
+        )
+        for i in range(1_000)
+    ]  # fmt: skip
+    for row in rows:
+        index.add(row)
+    for row in rows:
+        index.remove(row)
+        index.contexts.remove(row.subscriber)
+    return index
 
 
 def imported_as_top_level(modules):

@@ -274,6 +274,18 @@ MUTATIONS = [
         "",
     ),
     Mutation(
+        "give a grid up without filing its conjunctions anew",
+        "matching/functions.py",
+        "        if family.is_active:\n            self._index.change_plan(family, active=False)\n",
+        "        family.is_active = False\n",
+    ),
+    Mutation(
+        "lose a member of a list",
+        "matching/filing.py",
+        "    for member in _members(atom):\n",
+        "    for member in _members(atom)[1:]:\n",
+    ),
+    Mutation(
         "lose the candidates gathered last",
         "matching/kernels/search.py",
         "    maybe |= _decide(t, waiting)\n    state[VISITED]",

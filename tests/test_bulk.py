@@ -1,5 +1,8 @@
 """Many contexts at once: the same as one by one, all or nothing, whatever the columns are made of."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -185,3 +188,50 @@ def test_a_long_run_is_applied_in_parts(monkeypatch):
     events = [Advertise("p", "a", "true", None, None), Subscribe("s", "1", "n >= 5", None, ())]
     events += [Publish("p", {"n": n}, {}) for n in range(100)]
     assert [each["n"] for each in Fold("fast").apply(events)] == list(range(5, 100))
+
+
+def test_no_columns_change_nothing(broker):
+    sessions = [broker.connect("a"), broker.connect("b")]
+    broker.set_contexts(sessions, {})
+    assert [dict(session.context) for session in sessions] == [{}, {}]
+
+
+def test_what_does_not_change_is_not_recorded():
+    events = []
+    with silbo.Broker(record=events.append) as broker:
+        sessions = [broker.connect("a"), broker.connect("b")]
+        broker.set_contexts(sessions, {"x": np.array([1.0, 2.0])})
+        broker.set_contexts(sessions, {"x": np.array([1.0, 3.0])})
+        broker.set_contexts(sessions, {})
+        writes = broker.stats()["context_writes"]
+    assert [event for event in events if isinstance(event, SetContext)][2:] == [SetContext("b", {"x": 3.0})]
+    assert writes == 3
+
+
+def test_a_plain_index_compiles_nothing_for_many_contexts():
+    script = """
+import sys, numpy as np, silbo
+with silbo.Broker(index="plain") as broker:
+    sessions = [broker.connect("a"), broker.connect("b")]
+    sessions[0].subscribe("true", context="this.x > 1")
+    broker.set_contexts(sessions, {"x": np.array([1.0, 2.0])})
+    assert sessions[1].context == {"x": 2.0}
+    broker.connect("p").advertise("true")
+assert "numba" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_variables_written_in_bulk_do_not_hold_their_columns_for_ever():
+    broker = silbo.Broker()
+    sessions = [broker.connect("a"), broker.connect("b")]
+    sessions[0].subscribe("true", context="this.x > 1")
+    for i in range(62):
+        broker.set_contexts(sessions, {f"v{i}": np.array([1.0, 2.0])})
+        broker.set_contexts(sessions, {f"v{i}": [None, None]})
+    for i in range(10):
+        sessions[1].subscribe("true", context=f"abs(pub.w{i} - this.w{i}) <= 1")
+    assert len(broker.stats()["families"]) == 10
+    assert [dict(session.context) for session in sessions] == [{}, {}]
+    broker.close()

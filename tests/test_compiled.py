@@ -96,7 +96,7 @@ def test_whoever_waits_for_kernels_is_told_why(monkeypatch):
     logging.getLogger("silbo").addHandler(handler)
     slow = Kernel(lambda: 0, lambda: (), "0")
     monkeypatch.setattr(slow, "make", lambda: told.wait(30))
-    monkeypatch.setattr(entries, "RUN", slow)
+    monkeypatch.setattr(entries, "KERNELS", (slow,))
     monkeypatch.setattr(entries, "NOTICE", 0.01)
     entries.made()
     logging.getLogger("silbo").removeHandler(handler)

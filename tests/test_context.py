@@ -174,3 +174,20 @@ def test_positions_written_over_positions_are_the_same_as_any_other_change():
             expected |= other
     assert table.at(row) == expected
     assert short > 1_000
+
+
+def test_a_zero_keeps_its_sign_wherever_it_is_written(broker):
+    """0.0 and -0.0 are one number, and no change; but a change that comes with it shows which it was."""
+    car = broker.connect("car")
+    car.subscribe("true", context="abs(pub.x - this.x) <= this.y")
+    car.set_context(x=0.0, y=1.0)
+    car.set_context(x=-0.0)
+    assert str(car.context["x"]) == "0.0"
+    car.set_context(x=-0.0, y=2.0)
+    assert str(car.context["x"]) == "-0.0"
+    car.set_context(y=3.0)
+    assert str(car.context["x"]) == "-0.0"
+
+
+def test_stats_tell_the_plan_before_anybody_subscribed(broker):
+    assert broker.stats()["plan"] == "content first"

@@ -16,8 +16,10 @@ from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.decision import gets
 from silbo.matching.fast import FastIndex
 from silbo.matching.filter import Filter
+from silbo.matching.functions import MAX_FAMILIES
 from silbo.matching.kernels import layout
-from silbo.matching.kernels.lists import key_of
+from silbo.matching.kernels.layout import SEED
+from silbo.matching.kernels.lists import mixed
 from silbo.model.notification import Publication
 from silbo.model.values import checked_attributes, checked_changes, checked_context
 
@@ -180,7 +182,7 @@ import sys
 from silbo.compiled import inner
 
 @inner
-def one_key(way, what, detail):
+def one_key(t, way, what, detail):
     return way * 0 + 1
 
 for name in ("lists", "grids", "search", "store"):
@@ -220,7 +222,7 @@ def many_filters(plan):
 
 
 def test_a_key_is_never_the_mark_of_an_empty_place():
-    assert all(key_of.py_func(np.int64(0), np.int64(0), np.int64(i)) != 0 for i in range(3))
+    assert all(mixed.py_func(np.int64(0), np.int64(0), np.int64(0), np.int64(i)) != 0 for i in range(3))
 
 
 # contexts
@@ -495,9 +497,10 @@ def test_a_part_that_is_a_value_may_be_as_long_as_a_value():
 
 
 def test_a_constant_whose_key_is_that_of_another_attribute_hides_nobody():
-    """Keys are hashes that can be inverted: this number was computed to share the key of x's numbers."""
+    """Who knew the seed could invert keys: this number was computed to share the key of x's numbers."""
     for order in (("b", "x"), ("x", "b")):
         matcher = Matcher()
+        matcher.index.arrays.state[SEED] = 0
         matcher.add("mallory", "b = 6.1701799510912654e-164")
         matcher.add("victim", "x >= 5")
         message = {"b": 6.1701799510912654e-164, "x": 5}
@@ -575,3 +578,79 @@ def test_a_string_context_costs_no_look_at_every_cell(monkeypatch):
         matcher.set(city=f"city {n}")
     assert len(packs) <= 8
     assert matcher.match({}, city="city 1999") == ["s"]
+
+
+def hogs(matcher):
+    """Take every grid there is, with functions that nobody else has."""
+    for i in range(MAX_FAMILIES):
+        matcher.add(f"hog-{i}", "true", f"abs(pub.q - this.q) <= {2**i}", "hog")
+
+
+def test_a_function_that_waited_for_a_grid_loses_nobody_when_it_gets_one():
+    matcher = Matcher()
+    hogs(matcher)
+    matcher.add("early", "true", "abs(pub.x - this.x) <= 3", "car")
+    matcher.remove("hog-0")
+    matcher.add("late", "true", "abs(pub.x - this.x) <= 3.5", "car")
+    for i in range(300):
+        matcher.add(f"s{i}", "true", "abs(pub.x - this.x) <= 3.5", f"u{i}")
+        matcher.set(f"u{i}", x=1_000.0 + 10 * i)
+    matcher.set("car", x=0.0)
+    matcher.remove("hog-1")
+    for _ in range(1_500):
+        matcher.index.match({}, {"x": 1.0})
+    assert matcher.match({}, x=1.0) == ["early", "late"]
+    assert matcher.index.stats()["context_first"] > 0
+    matcher.remove("early")
+    assert matcher.match({}, x=1.0) == ["late"]
+
+
+def test_functions_that_wait_get_a_grid_once_all_others_are_gone():
+    matcher = Matcher()
+    hogs(matcher)
+    for i in range(300):
+        matcher.add(f"s{i}", "true", "abs(pub.x - this.x) <= 3", f"u{i}")
+        matcher.set(f"u{i}", x=10.0 * i)
+    for i in range(MAX_FAMILIES):
+        matcher.remove(f"hog-{i}")
+    for _ in range(1_500):
+        matcher.index.match({}, {"x": 1.0})
+    assert matcher.index.stats()["plan"] == "context first"
+
+
+@pytest.mark.parametrize(
+    "function", ["geo_distance(pub.lon, pub.lat, this.lon, this.lat) <= 30000000", "pub.c = this.c + 0"]
+)
+def test_a_grid_that_looks_at_everybody_is_given_up(function):
+    matcher = Matcher()
+    for i in range(2_000):
+        matcher.add(f"s{i}", "a >= 0", "abs(pub.x - this.x) <= 3", f"u{i}")
+        matcher.set(f"u{i}", x=10.0 * i, lon=i / 100, lat=0.0, c=0.5)
+        if i % 10 == 0:
+            matcher.add(f"wide-{i}", f"b = {i}", function, f"u{i}")
+    for i in range(1_500):
+        matcher.match({"a": 1, "b": 1 + 20 * i}, x=5.0, lon=0.0, lat=0.0, c=0.25)
+    grids = {each["subscriptions"]: each["plan"] for each in matcher.index.stats()["families"]}
+    assert grids == {2_000: "context first", 200: "content first"}
+
+
+def test_a_list_of_constants_is_found_by_its_members():
+    matcher = Matcher()
+    for i in range(500):
+        matcher.add(f"s{i}", f'city in ("c{i}", "d{i}", "c{i}")')
+        matcher.add(f"n{i}", f"zip in ({i}, {i}.0, {i + 1_000}) and a > 1 or zip = {i}")
+    before = matcher.index.stats()["visited"]
+    assert matcher.match({"city": "c7"}) == ["s7"]
+    assert matcher.match({"city": "d8", "zip": 9.0, "a": 2}) == ["n9", "s8"]
+    assert matcher.match({"zip": 1_003, "a": 2}) == ["n3"]
+    assert matcher.match({"zip": 1_003, "a": 1}) == []
+    assert matcher.index.stats()["visited"] - before < 20
+
+
+def test_lists_that_would_make_too_many_conjunctions_stay_lists():
+    matcher = Matcher()
+    members = ", ".join(map(str, range(16)))
+    matcher.add("many", " or ".join(f"(a in ({members}) and b = {i} and c{i} in ({members}))" for i in range(5)))
+    matcher.add("more", " or ".join(f"(a in ({members}) and c{i} in ({members}))" for i in range(5)))
+    assert matcher.match({"a": 3, "b": 4, "c4": 15}) == ["many", "more"]
+    assert matcher.match({"a": 3, "b": 4, "c4": 16}) == []

@@ -163,7 +163,7 @@ def access_key(t, at):
     """The key of the list in which a message that may match finds the conjunction."""
     way = _way(t, at)
     if way == ALWAYS:
-        return key_of(ALWAYS, np.int64(0), np.int64(0))
+        return key_of(t, ALWAYS, np.int64(0), np.int64(0))
     conjunctions = conjunctions_of(t)
     words = words_of(t)
     first = conjunctions[at + C_FIRST]
@@ -173,15 +173,15 @@ def access_key(t, at):
         op = (words[constraint] >> KIND) & 0xFF
         if op == N_EQ:
             bits = np.int64(0) if words_f_of(t)[constraint + 1] == 0.0 else words[constraint + 1]
-            return key_of(A_EQUAL + 32 * NUMBER, attribute, bits)
+            return key_of(t, A_EQUAL + 32 * NUMBER, attribute, bits)
         if op == S_EQ:
-            return key_of(A_EQUAL + 32 * STRING, attribute, hash_of(words, first, words[constraint + 1]))
+            return key_of(t, A_EQUAL + 32 * STRING, attribute, hash_of(words, first, words[constraint + 1]))
         # of a bool: the mask 1 admits false alone, the mask 2 true alone
-        return key_of(A_EQUAL + 32 * BOOL, attribute, words[constraint + 1] - 1)
+        return key_of(t, A_EQUAL + 32 * BOOL, attribute, words[constraint + 1] - 1)
     if way == A_PREFIX or way == A_SUFFIX or way == A_GRAM:
         span = words[constraint + 1]
         return _text_key(t, way, attribute, first * 8 + (span & 0xFFFFFFFF), span >> 32)
-    return key_of(way, attribute, np.int64(0))
+    return key_of(t, way, attribute, np.int64(0))
 
 
 @inner
@@ -192,7 +192,7 @@ def _text_key(t, way, attribute, start, length):
     hashed = np.int64(0)
     for i in range(used):
         hashed = step(hashed, text[start + length - 1 - i] if way == A_SUFFIX else text[start + i])
-    return key_of(way + 32 * (used - 1), attribute, hashed)
+    return key_of(t, way + 32 * (used - 1), attribute, hashed)
 
 
 @inner

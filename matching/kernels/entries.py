@@ -13,6 +13,7 @@ from typing import Any
 
 from silbo.compiled import Kernel, digest_of
 from silbo.context import cells, scalars
+from silbo.context.bulk import WRITE
 from silbo.language import evaluation
 from silbo.matching.kernels import search, store
 from silbo.matching.kernels.handles import handle_type
@@ -48,14 +49,22 @@ def change(t, what, which, how):
 RUN = Kernel(search.run, lambda: _whole_numbers(2), _DIGEST)
 ADD = Kernel(store.add, lambda: _whole_numbers(3), _DIGEST)
 CHANGE = Kernel(change, lambda: _whole_numbers(3), _DIGEST)
+KERNELS = (RUN, ADD, CHANGE, WRITE)
 
 
 def made() -> tuple[Callable[..., int], Callable[..., int], Callable[..., int]]:
-    """`run`, `add` and `change`, compiled; whoever waits for it is told why."""
+    """`run`, `add` and `change`, compiled, and the kernel of bulk changes; whoever waits for it is told why."""
+    if not all(kernel.is_made for kernel in KERNELS):
+        _make()
+    return RUN.make(), ADD.make(), CHANGE.make()
+
+
+def _make() -> None:
     notice = Timer(NOTICE, log.warning, ["silbo compiles its matching kernels, once; `silbo warm` does it ahead"])
     notice.daemon = True
     notice.start()
     try:
-        return RUN.make(), ADD.make(), CHANGE.make()
+        for kernel in KERNELS:
+            kernel.make()
     finally:
         notice.cancel()

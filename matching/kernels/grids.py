@@ -41,6 +41,7 @@ from silbo.matching.kernels.layout import (
     F_ACTIVE,
     F_CELL,
     F_GEO,
+    F_LOOKED,
     F_PUB_X,
     F_PUB_Y,
     F_REACH,
@@ -99,11 +100,11 @@ def key_at(t, family, x, y):
     families_f = families_f_of(t)
     at = family * FAMILY
     if families[at + F_GEO] != 0 and not is_on_globe(x, y):
-        return key_of(EVERYWHERE, family, np.int64(0))
+        return key_of(t, EVERYWHERE, family, np.int64(0))
     size = families_f[at + F_CELL]
     column = cell_at(x, size)
     line = cell_at(y, size) if families[at + F_THIS_Y] >= 0 else 0
-    return key_of(GRID + 64 * family, column, line)
+    return key_of(t, GRID + 64 * family, column, line)
 
 
 @inner
@@ -219,7 +220,7 @@ def _near_on_globe(t, family, lon, lat, reach):
         return -1
     line, last_line = cell_at(lat - wide_lat, size), cell_at(lat + wide_lat, size)
     count = np.int64(0)
-    everywhere = find(t, key_of(EVERYWHERE, family, np.int64(0)))
+    everywhere = find(t, key_of(t, EVERYWHERE, family, np.int64(0)))
     if everywhere >= 0:
         if lists[everywhere * LIST + L_COUNT] > near.size:
             return -1
@@ -245,16 +246,20 @@ def _collect(t, family, x, wide_x, line, last_line, y, wide_y, count, size):
     postings = postings_of(t)
     postings_f = postings_f_of(t)
     lists = lists_of(t)
+    families = families_of(t)
     near = near_of(t)
     column, last_column = cell_at(x - wide_x, size), cell_at(x + wide_x, size)
     # each by itself: the product of two large numbers may be anything
     if last_column - column >= MOST or last_line - line >= MOST:
         return -1
+    looked = family * FAMILY + F_LOOKED
     for i in range(column, last_column + 1):
         for j in range(line, last_line + 1):
-            found = find(t, key_of(GRID + 64 * family, i, j))
+            families[looked] += 1
+            found = find(t, key_of(t, GRID + 64 * family, i, j))
             if found < 0:
                 continue
+            families[looked] += lists[found * LIST + L_COUNT]
             start = lists[found * LIST + L_START] * POSTING
             for at in range(start, start + lists[found * LIST + L_COUNT] * POSTING, POSTING):
                 # a key is a hash: what another cell, or something that is no cell, filed here is passed over

@@ -1,6 +1,6 @@
 """How kernels reach the arrays: each function takes one handle and opens what it needs.
 
-Passing an array costs as much as seven numbers, at every call; a handle is one array, of addresses and
+Passing an array costs time at every call; a handle is one array, of addresses and
 sizes, and opening one of its arrays is two loads. In the checked mode the handle is a tuple of the arrays
 themselves, so that every access is seen by the bounds check. `matching.arrays` owns the memory.
 """

@@ -42,6 +42,7 @@ PUBLICATIONS = 23  # of the run, so far
 WIDTH = 24  # families that a row has places for
 COLUMNS = 25  # columns of the context cells
 SEEN = 26  # publications that the attributes' counts are of
+SEED = 27  # of the keys
 STATE = 32
 
 # what a kernel answers: done, or which array must grow before it is called again
@@ -86,7 +87,8 @@ R_FIRST, R_SIZE, R_FAMILY, R_EARLY, R_TRIED, R_HELD, R_WORDS = 0, 1, 2, 3, 4, 5,
 FAMILY = 16
 F_ACTIVE, F_GEO, F_PUB_X, F_THIS_X, F_PUB_Y, F_THIS_Y = 0, 1, 2, 3, 4, 5
 F_CELL, F_REACH = 6, 7  # doubles
-F_SAMPLED, F_BY_CONTENT, F_BY_CONTEXT, F_WALKS, F_WALKED = 9, 10, 11, 12, 13  # what the survey and the grid count
+F_SAMPLED, F_BY_CONTENT, F_BY_CONTEXT = 9, 10, 11  # what the survey counts
+F_WALKS, F_WALKED, F_LOOKED = 12, 13, 14  # what walks over the grid count: conjunctions found, cells and rows looked at
 
 # a context row's place in a family's grid, in 4-byte fields: the cell's list and the
 # place in it, the row's own list and how many conjunctions of the family it has

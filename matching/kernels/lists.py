@@ -44,21 +44,28 @@ from silbo.matching.kernels.layout import (
     POSTING,
     POSTINGS,
     POSTINGS_LIVE,
+    SEED,
     W_PLACE,
     WIDTH,
 )
 
 
 @inner
-def key_of(way, what, detail):
+def key_of(t, way, what, detail):
     """A key of a way of access and two words; never 0, which marks an empty place."""
-    mixed = np.int64(way) * 0x2545F4914F6CDD1D + what * 0x1D8E4E27C47D124F
-    mixed ^= (mixed >> 31) & 0x1FFFFFFFF
-    mixed = mixed * 0x369DEA0F31A53F85 + detail
-    mixed ^= (mixed >> 29) & 0x7FFFFFFFF
-    mixed *= 0x2127599BF4325C37
-    mixed ^= (mixed >> 32) & 0xFFFFFFFF
-    return mixed if mixed != 0 else 1
+    return mixed(state_of(t)[SEED], way, what, detail)
+
+
+@inner
+def mixed(seed, way, what, detail):
+    """Four words as one. The seed is the index's own: nobody can tell which constants share a place in the table."""
+    word = np.int64(way) * 0x2545F4914F6CDD1D + what * 0x1D8E4E27C47D124F + seed
+    word ^= (word >> 31) & 0x1FFFFFFFF
+    word = word * 0x369DEA0F31A53F85 + detail
+    word ^= (word >> 29) & 0x7FFFFFFFF
+    word *= 0x2127599BF4325C37
+    word ^= (word >> 32) & 0xFFFFFFFF
+    return word if word != 0 else 1
 
 
 @inner

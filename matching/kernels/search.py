@@ -9,13 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.constraints import all_hold, hash_of
+from silbo.matching.kernels.constraints import all_hold
 from silbo.matching.kernels.grids import repair, rows_near
 from silbo.matching.kernels.handles import (
     attributes_of,
     cells_f_of,
     cells_of,
-    conjunctions_of,
     contexts_of,
     ends_of,
     families_of,
@@ -40,7 +39,6 @@ from silbo.matching.kernels.handles import (
     stream_f_of,
     stream_of,
     subscriptions_of,
-    words_f_of,
     words_of,
 )
 from silbo.matching.kernels.layout import (
@@ -58,24 +56,15 @@ from silbo.matching.kernels.layout import (
     A_SUFFIXES,
     ALWAYS,
     ATTRIBUTE,
-    C_ACCESS,
-    C_FIRST,
-    C_SUBSCRIPTION,
     CANDIDATES,
     CELL,
     CELL_WORDS,
     COLUMNS,
-    CONJUNCTION,
-    CONJUNCTIONS,
-    CONSTRAINT,
     DONE,
-    DRAWN,
     EVENTS,
     EXACT,
     F_ACTIVE,
-    F_BY_CONTENT,
-    F_BY_CONTEXT,
-    F_SAMPLED,
+    F_LOOKED,
     F_WALKED,
     F_WALKS,
     FALSE,
@@ -91,9 +80,7 @@ from silbo.matching.kernels.layout import (
     L_SEEN,
     L_START,
     L_WHAT,
-    LAST_PROGRAM,
     LAST_ROW,
-    LAST_TRUTH,
     LIST,
     LONGEST_KEY,
     M_COUNT,
@@ -102,7 +89,6 @@ from silbo.matching.kernels.layout import (
     MAYBE,
     MOVED,
     MULTIPLE,
-    N_EQ,
     NUMBER,
     OUT,
     P_BLOCK,
@@ -119,15 +105,7 @@ from silbo.matching.kernels.layout import (
     PUBLICATIONS,
     PUBLISH,
     R_EARLY,
-    R_FAMILY,
-    R_FIRST,
-    R_HELD,
-    R_SIZE,
-    R_TRIED,
     RESIDUE,
-    S_EQ,
-    S_PROGRAM,
-    S_ROW,
     SCALAR,
     SEEN,
     SLICE,
@@ -142,13 +120,12 @@ from silbo.matching.kernels.layout import (
     WRITES,
 )
 from silbo.matching.kernels.lists import find, key_of
-from silbo.matching.kernels.machine import truth
+from silbo.matching.kernels.selectivity import context_holds, survey
 
 # an integer of one type from the start: a literal, or a 4-byte field, makes numba compile a function once more
 NOTHING = np.int64(0)
 
-SURVEY = 16  # every so many publications...
-SAMPLE = 64  # ...so many conjunctions are asked how either plan would have met them
+SURVEY = 16  # every so many publications some conjunctions are surveyed
 EAGER = 64  # the first publications are all surveyed
 GATHERED = 64  # candidates whose memory is asked for at a time
 
@@ -211,12 +188,13 @@ def _write(t, at):
     count = (stream[at] >> 8) & 0xFFFFFF
     is_changed = False
     for i in range(at + HEAD, at + HEAD + count * SCALAR, SCALAR):
-        cell = (row * state[COLUMNS] + stream[i]) * CELL_WORDS
-        is_changed |= cells_f[cell] != stream_f[i + 1]
-        cells[cell] = stream[i + 1]
-        cells[cell + 1] = stream[i + 2]
+        is_changed |= cells_f[(row * state[COLUMNS] + stream[i]) * CELL_WORDS] != stream_f[i + 1]
     if not is_changed:
         return
+    for i in range(at + HEAD, at + HEAD + count * SCALAR, SCALAR):
+        cell = (row * state[COLUMNS] + stream[i]) * CELL_WORDS
+        cells[cell] = stream[i + 1]
+        cells[cell + 1] = stream[i + 2]
     stale[row] = max(stale[row], VALUES)
     contexts[WRITES] += 1
     if contexts[TRACKED] and not moved[row]:
@@ -252,7 +230,7 @@ def match(t, at):
             count = _collect_near(t, family, count)
     maybe = _scan(t, count, signature)
     if state[FAMILIES] > 0 and (state[EVENTS] < EAGER or state[EVENTS] % SURVEY == 0):
-        _survey(t)
+        survey(t)
     for i in range(first, behind, SCALAR):
         attributes[(stream[i] & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT] = 0
     for i in range(behind, behind + sent * SCALAR, SCALAR):
@@ -268,7 +246,7 @@ def _take(t, way, what, detail, number, count):
 
     If the key is shared with something else, the number says nothing of what is in the list.
     """
-    found = find(t, key_of(way, what, detail))
+    found = find(t, key_of(t, way, what, detail))
     if found >= 0 and lists_of(t)[found * LIST + L_WHAT] != (way << 32 | what):
         number = np.nan
     return _take_list(t, found, number, count)
@@ -352,6 +330,8 @@ def _collect_near(t, family, count):
     lists = lists_of(t)
     near = near_of(t)
     found = rows_near(t, family)
+    if found < 0:
+        families[family * FAMILY + F_LOOKED] += moved_of(t).size
     for i in range(found if found >= 0 else moved_of(t).size):
         own = near[i] if found >= 0 else places[(i * state[WIDTH] + family) * PLACE + W_OWN]
         count = _take_list(t, own, 0.0, count)
@@ -435,14 +415,14 @@ def _decide(t, waiting):
         held = TRUE
         is_checked = gathered[i] & 1 != 0 and flags & EXACT != 0
         if program >= 0 and (is_checked or programs[program * PROGRAM + R_EARLY]):
-            held = _context_holds(t, postings[at + P_WHO] >> 32, program)
+            held = context_holds(t, postings[at + P_WHO] >> 32, program)
             program = np.int64(-1)
         if held != FALSE and not is_checked:
             block = postings[at + P_BLOCK]
             if not all_hold(t, block & 0xFFFFFFFF, (flags >> P_COUNT) & 0xFF):
                 continue
         if program >= 0:
-            held = _context_holds(t, postings[at + P_WHO] >> 32, program)
+            held = context_holds(t, postings[at + P_WHO] >> 32, program)
         if held != FALSE:
             subscription = postings[at + P_BLOCK] >> 32
             if flags & MULTIPLE:
@@ -454,80 +434,3 @@ def _decide(t, waiting):
             maybe = maybe or held == MAYBE
     state[OUT] = found
     return maybe
-
-
-@inner
-def _context_holds(t, row, program):
-    """The truth of a program for a row; the last one is remembered, since one row often asks many times."""
-    state = state_of(t)
-    programs = programs_of(t)
-    if state[LAST_ROW] == row and state[LAST_PROGRAM] == program:
-        return state[LAST_TRUTH]
-    at = program * PROGRAM
-    held = truth(t, programs[at + R_FIRST], programs[at + R_SIZE], row * state[COLUMNS] * CELL_WORDS)
-    programs[at + R_TRIED] += 1
-    if held != FALSE:
-        programs[at + R_HELD] += 1
-    state[LAST_ROW] = row
-    state[LAST_PROGRAM] = program
-    state[LAST_TRUTH] = held
-    return held
-
-
-@inner
-def _survey(t):
-    """Ask some conjunctions at random how each plan would meet this publication, whichever plan they are in.
-
-    By content: would the list of its access predicate be walked? By context: does its function hold?
-    """
-    state = state_of(t)
-    conjunctions = conjunctions_of(t)
-    subscriptions = subscriptions_of(t)
-    programs = programs_of(t)
-    families = families_of(t)
-    for _ in range(SAMPLE):
-        state[DRAWN] = state[DRAWN] * 0x5851F42D4C957F2D + 0x14057B7EF767814F
-        conjunction = ((state[DRAWN] >> 33) & 0x3FFFFFFF) % state[CONJUNCTIONS] if state[CONJUNCTIONS] > 0 else 0
-        at = conjunction * CONJUNCTION
-        if state[CONJUNCTIONS] == 0 or conjunctions[at + C_SUBSCRIPTION] < 0:
-            continue
-        subscription = conjunctions[at + C_SUBSCRIPTION] * SUBSCRIPTION
-        program = subscriptions[subscription + S_PROGRAM]
-        family = programs[program * PROGRAM + R_FAMILY] if program >= 0 else -1
-        if family < 0:
-            continue
-        families[family * FAMILY + F_SAMPLED] += 1
-        if _is_met_by_content(t, at):
-            families[family * FAMILY + F_BY_CONTENT] += 1
-        if _context_holds(t, np.int64(subscriptions[subscription + S_ROW]), np.int64(program)) != FALSE:
-            families[family * FAMILY + F_BY_CONTEXT] += 1
-
-
-@inner
-def _is_met_by_content(t, at):
-    stream = stream_of(t)
-    stream_f = stream_f_of(t)
-    words = words_of(t)
-    words_f = words_f_of(t)
-    conjunctions = conjunctions_of(t)
-    attributes = attributes_of(t)
-    access = conjunctions[at + C_ACCESS]
-    if access < 0:
-        return True
-    first = np.int64(conjunctions[at + C_FIRST])
-    constraint = first + access * CONSTRAINT
-    meta = words[constraint]
-    slot = attributes[(meta & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT]
-    if slot == 0:
-        return False
-    op = (meta >> KIND) & 0xFF
-    if op == N_EQ:
-        return (
-            (stream[slot] >> KIND) & 0xFF == NUMBER
-            and stream_f[slot + 1] == words_f[constraint + 1]
-            and stream[slot] >> RESIDUE == meta >> RESIDUE
-        )
-    if op == S_EQ:
-        hashed = hash_of(words, first, words[constraint + 1])
-        return (stream[slot] >> KIND) & 0xFF == STRING and stream[slot + 1] == hashed
-    return True

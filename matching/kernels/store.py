@@ -183,7 +183,7 @@ def put(t, conjunction):
     head = conjunctions[at + C_SUBSCRIPTION] * SUBSCRIPTION
     row = np.int64(subscriptions[head + S_ROW])
     family = _grid_of(t, subscriptions[head + S_PROGRAM])
-    key = key_of(ROW + 64 * family, row, np.int64(0)) if family >= 0 else access_key(t, at)
+    key = key_of(t, ROW + 64 * family, row, np.int64(0)) if family >= 0 else access_key(t, at)
     room = room_for(t, key)
     if room != DONE:
         return room

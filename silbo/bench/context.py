@@ -91,7 +91,7 @@ def _session_figures(
     One broker has subscribers of all kinds, and their changes come mixed: whatever else the machine does meanwhile
     happens to all of them alike.
     """
-    with Broker() as broker:
+    with Broker(index="fast") as broker:
         sessions = [broker.connect(str(i)) for i in range(subscribers)]
         made = iter(filters)
         say("sessions subscribe")

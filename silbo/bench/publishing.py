@@ -29,7 +29,7 @@ def subscribed(broker: Broker, workload: Workload) -> list[Subscription]:
 
 def publish_figures(workload: Workload, warm_up: int) -> dict[str, object]:
     """`publish_us`, how many notifications a publish causes, and what each of them adds."""
-    with Broker() as broker:
+    with Broker(index="fast") as broker:
         subscriptions = subscribed(broker, workload)
         publisher = broker.connect("publisher")
         publisher.advertise("true")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 PROGRAM = """
 import silbo, time
 
-with silbo.Broker() as broker:
+with silbo.Broker(index="fast") as broker:
     car, camera = broker.connect("car"), broker.connect("camera")
     car.set_context(x=1.0, y=2.0)
     alerts = car.subscribe('msg = "accident"', context="abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20")

@@ -11,7 +11,7 @@ from os import PathLike
 from threading import RLock
 from typing import Any, Self, TypeAlias, cast
 
-from silbo.broker.bulk import check_lengths, columns_of, rows_of
+from silbo.broker.bulk import check_lengths, columns_of
 from silbo.broker.core import Core, IndexLike, Message
 from silbo.broker.delivery import Subscription
 from silbo.broker.dispatch import FINISH
@@ -115,10 +115,13 @@ class Broker:
             self._check_open()
             changed = [self._session(each) for each in sessions]
             check_lengths(len(changed), names)
-            self._core.set_contexts([session._peer for session in changed], names)
-            if self._recorder is not None:
-                for session, changes in zip(changed, rows_of(names), strict=True):
-                    self._record(session, partial(_set_context, changes))
+            if not names:
+                return
+            who_changed = self._core.set_contexts(
+                [session._peer for session in changed], names, one_by_one=self._recorder is not None
+            )
+            for i, changes in who_changed:
+                self._record(changed[i], partial(_set_context, changes))
 
     def _session(self, given: Session | str) -> Session:
         uuid = given.uuid if isinstance(given, Session) else given

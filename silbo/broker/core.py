@@ -104,8 +104,9 @@ class Core:
             entries.made()
 
     def stats(self) -> dict[str, Any]:
-        """What the index tells of its plan and its work, if it tells."""
-        return self._index.stats() if self._index is not None and hasattr(self._index, "stats") else {}
+        """The plan, and what else the index tells of its work."""
+        told = self._index.stats() if self._index is not None and hasattr(self._index, "stats") else {}
+        return {"plan": "content first", **told}
 
     def connect(self, name: str | None = None) -> Peer:
         """A new session under a UUID of the broker's making; the name is a label."""
@@ -170,16 +171,17 @@ class Core:
             self.listener.set_context(peer.uuid, self.contexts.at(peer.row))
         return changed
 
-    def set_contexts(self, peers: Sequence[Peer], columns: Columns) -> None:
-        """Change many contexts, all or none."""
+    def set_contexts(
+        self, peers: Sequence[Peer], columns: Columns, *, one_by_one: bool = False
+    ) -> list[tuple[int, Mapping[str, ContextValue | None]]]:
+        """Change many contexts, all or none; if one by one, which of them changed and how."""
         rows = [peer.row for peer in peers]
-        if self.listener is None and are_numbers(columns):
+        if not one_by_one and self.listener is None and are_numbers(columns):
             self.contexts.write_columns(rows, columns)
-            return
+            return []
         changes = list(rows_of(columns))
         self.contexts.check_all(rows, changes)
-        for peer, change in zip(peers, changes, strict=True):
-            self.set_context(peer, change)
+        return [(i, change) for i, change in enumerate(changes) if self.set_context(peers[i], change)]
 
     def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""

@@ -84,6 +84,7 @@ def _add_matching(benches: Commands) -> None:
 def _add_context(benches: Commands) -> None:
     parser = _declared(benches, "context", "measure changes of subscribers' contexts", CONTEXT)
     _add_subscribers(parser)
+    _add_seed(parser)
     _add_json(parser)
     parser.set_defaults(run=run_context)
 
@@ -102,6 +103,10 @@ def _add_report(benches: Commands) -> None:
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subscriptions", type=positive, default=80_000, metavar="N", help="default: 80,000")
     parser.add_argument("--events", type=positive, default=2_000, metavar="M", help="publications (default: 2,000)")
+    _add_seed(parser)
+
+
+def _add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, metavar="S", help="the same gives the same workload (default: 1)"
     )
@@ -131,7 +136,7 @@ def run_context(options: argparse.Namespace) -> int:
     """Measure context changes."""
     from silbo.bench.context import measure
 
-    _show(measure(options.subscribers, seed=1, say=_say), as_json=options.json)
+    _show(measure(options.subscribers, options.seed, say=_say), as_json=options.json)
     return 0
 
 

@@ -56,7 +56,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kernels() -> list[Kernel]:
-    from silbo.context.bulk import WRITE
-    from silbo.matching.kernels.entries import ADD, CHANGE, RUN
+    from silbo.matching.kernels.entries import KERNELS
 
-    return [RUN, ADD, CHANGE, WRITE]
+    return list(KERNELS)

@@ -317,6 +317,20 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+def test_distances_off_the_globe_are_the_oracles_to_the_last_bit():
+    """Beyond the poles two names of one place have a distance of 0, or none: rounding decides, by libm's own rules."""
+    matcher = Matcher()
+    matcher.add("near", "true", "geo_distance(pub.lon, pub.lat, this.lon, this.lat) <= 100")
+    matcher.add("not far", "true", "not (geo_distance(pub.lon, pub.lat, this.lon, this.lat) > 100)")
+    matcher.set(lon=-142.0, lat=74.50700284629247)
+    assert matcher.match({}, lon=38.0, lat=105.49299715370753) == []
+    chance = random.Random(1)
+    for _ in range(300):
+        lon, lat = chance.uniform(-180, 180), chance.uniform(-90, 90)
+        matcher.set(lon=lon, lat=lat)
+        matcher.match({}, lon=lon + 180, lat=180 - lat)
+
+
 def test_the_machine_evaluates_every_kind_of_function_as_written():
     matcher = Matcher()
     square = silbo.geometry("POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))")

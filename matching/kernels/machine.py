@@ -334,7 +334,9 @@ def geo_distance(lon1, lat1, lon2, lat2):
     """Great-circle distance in metres by the haversine formula, of degrees."""
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
     half_phi, half_lambda = (phi2 - phi1) / 2, (math.radians(lon2) - math.radians(lon1)) / 2
-    a = math.sin(half_phi) ** 2 + math.cos(phi1) * math.cos(phi2) * math.sin(half_lambda) ** 2
+    # 2, but no constant: of a constant the compiler makes a product, which differs in its last bit from libm's pow
+    two = 2.0 + 0.0 * lon1
+    a = math.pow(math.sin(half_phi), two) + math.cos(phi1) * math.cos(phi2) * math.pow(math.sin(half_lambda), two)
     return 2 * EARTH * math.asin(math.sqrt(min(1.0, a)))
 
 

@@ -30,7 +30,7 @@ CLEARLY = 2.0  # times cheaper: a change moves every conjunction of the family
 # nanoseconds, measured on one machine; only their proportions count
 VISIT = 45.0  # a posting that content brings up; about half of them are candidates
 CHECK = 20.0  # a posting that the grid brings up, with its row
-GRID = 2_000.0  # to begin with a grid
+GRID = 3_000.0  # to begin with a grid
 LOOK = 6.0  # a cell, or a row in a cell, that is looked at
 FUNCTION, CLAUSE, CONSTRAINTS = 150.0, 40.0, 50.0
 

@@ -40,6 +40,8 @@ SLOW = """## What is slow, and why
 - **Memory.** *Bytes a subscription* counts the index and the context table, each subscriber's context with ten
   subscriptions; contexts of a dozen variables with strings, sets and shapes (`mixed`) take most of their share. The
   process holds besides the filters and functions as they were written, for explanations and records.
+- **A busy host.** What is larger than the processor's caches (`mixed`, a million subscriptions) waits for memory,
+  and for whoever else uses it: on shared machines such figures differ from run to run much more than the ratios.
 - **The first start.** Kernels are compiled once and cached; a process that finds no cache compiles before
   its first match, as long as the figure above says. `silbo warm` does so ahead of time.
 - **Python's own cost.** A message is a dict: its names are looked up and its values encoded one by one before any

@@ -21,7 +21,7 @@ test: $(READY) ## all tests
 
 .PHONY: checked
 checked: $(READY) ## all tests with bounds checking in the kernels, and their arrays passed plainly
-	SILBO_CHECKED_KERNELS=1 $(BIN)/pytest
+	SILBO_CHECKED_KERNELS=1 $(BIN)/pytest -m "not spark"
 
 .PHONY: bench
 bench: $(READY) ## measure matching and context changes, and write docs/performance.md anew

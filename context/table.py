@@ -114,6 +114,12 @@ class ContextTable:
         # where kernels wrote floats over floats nothing has changed but the values
         return names <= self._floats[row]
 
+    def is_of_floats(self, row: int, names: AbstractSet[str]) -> bool:
+        """Whether a row has these variables and no others, all of them plain floats in cells of their own."""
+        if self.cells is not None and self.cells.is_stale[row] > VALUES:
+            self._refresh(row)  # kernels may have written values of other kinds, or new variables
+        return names == self._floats[row] and len(self._rows[row]) == len(names)
+
     def write(self, row: int, changes: Mapping[str, ContextValue | None]) -> bool:
         """Merge changes into a row, all or none; None removes. Whether anything changed."""
         old = self.at(row)

@@ -12,10 +12,12 @@
     ├── FormError              the Python form of an expression used in a way Python cannot express
     │   └── NoSuchMethod
     ├── InvalidEvent           a line of a log that is no event
+    ├── InvalidRecord          bytes in a topic that are no record of silbo's
     ├── Refused                a verb that the broker's rules forbid
     │   └── NotAdvertised  ScopeBeyondReads  DuplicateId  UnknownId  UnknownSession
     ├── Closed                 a verb on what was closed before
     ├── SlowSubscriber         a subscription that ended because its queue was full
+    ├── MissingPart            an optional part that is not installed (the command that installs it)
     └── UnknownEngine          a URL or an engine's name that this version does not serve
 
 `get(timeout=…)` raises the built-in `TimeoutError`. Whatever is raised, the state is as it was before.
@@ -216,6 +218,10 @@ class NoSuchMethod(FormError, AttributeError):
     """A method that names and arithmetic do not have."""
 
 
+class InvalidRecord(SilboError, ValueError):
+    """Bytes that are no record of silbo's, or one that may not enter."""
+
+
 class InvalidEvent(SilboError):
     """A line of a log that is no event."""
 
@@ -296,6 +302,14 @@ class SlowSubscriber(SilboError):
         )
         self.subscription = subscription
         self.limit = limit
+
+
+class MissingPart(SilboError, ImportError):
+    """An optional part is not there; `command` installs it."""
+
+    def __init__(self, what: str, *, extra: str | None = None, command: str = "", why: str = "") -> None:
+        self.command = command if extra is None else f"pip install 'silbo[{extra}]'"
+        super().__init__(f"{what} is not there. Install it with: {self.command}{why and chr(10)}{why}")
 
 
 class UnknownEngine(SilboError, ValueError):

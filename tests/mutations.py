@@ -345,12 +345,45 @@ MUTATIONS = [
         "                    notifications += self._apply_deferred()\n                    notifications += self._apply(event)",
         "                    notifications += self._apply(event)",
     ),
+    Mutation(
+        "walk a batch of records unsorted",
+        "streaming/step.py",
+        "    waiting = sorted([*state.waiting, *arrivals])\n    limit = state.frontier.time\n"
+        "    passed = [each for each in waiting if each.time < limit]\n    state.waiting = waiting[len(passed) :]\n",
+        "    waiting = [*state.waiting, *arrivals]\n    limit = state.frontier.time\n"
+        "    passed = [each for each in waiting if each.time < limit]\n"
+        "    state.waiting = [each for each in waiting if each.time >= limit]\n",
+    ),
+    Mutation(
+        "match with the latest context of a batch",
+        "streaming/step.py",
+        "    for each in passed:\n        walk.apply(each.record)\n",
+        "    for each in sorted(passed, key=lambda each: each.is_publication):\n        walk.apply(each.record)\n",
+    ),
+    Mutation(
+        "let a silent topic not hold the frontier",
+        "streaming/order.py",
+        "min(self.marks.values(), default=NEVER)",
+        "min((mark for mark in self.marks.values() if mark != NEVER), default=NEVER)",
+    ),
+    Mutation(
+        "trust a stale worker's cache",
+        "streaming/host.py",
+        "if cached is not None and cached[0] == token:",
+        "if cached is not None:",
+    ),
+    Mutation(
+        "forget what waits for the frontier in a snapshot",
+        "streaming/snapshots.py",
+        "Delta(state.frontier.marks, state.waiting)",
+        "Delta(state.frontier.marks, [])",
+    ),
 ]
 
 
 def prepare(mutation: Mutation, folder: Path) -> None:
     """Make a copy of the checkout with one thing broken."""
-    for name in ("silbo", "context", "matching", "tests", "examples"):
+    for name in ("silbo", "context", "matching", "streaming", "tests", "examples"):
         shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, folder)

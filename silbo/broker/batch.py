@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from silbo.context.function import Scope
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.decision import decided
 from silbo.model.events import Publish, SetContext
 from silbo.model.notification import Publication
+from silbo.model.values import Context
 
 if TYPE_CHECKING:
     from silbo.broker.core import Core, Peer
@@ -31,10 +32,13 @@ class Batch:
     def publish(self, peer: Peer, event: Publish) -> bool:
         """Accept a message, or raise; it is matched by `apply`."""
         scope = None if event.scope is None else Scope.of(event.scope)
-        publication = self._core.accept(peer, (event.attributes, event.context, scope, event.payload))
+        self.add(self._core.accept(peer, (event.attributes, event.context, scope, event.payload)), scope)
+        return True
+
+    def add(self, publication: Publication, scope: Scope | None) -> None:
+        """Take a message that was accepted."""
         self._columns.publish(publication.attributes, publication.offered, pause=scope is not None)
         self._published.append((publication, scope))
-        return True
 
     def set_context(self, peer: Peer, event: SetContext) -> bool:
         """Take a change of floats where floats are; whether that is what it is."""
@@ -44,6 +48,15 @@ class Batch:
         if not self._core.contexts.holds_floats(peer.row, values.keys()):
             return False
         self._columns.set_floats(peer.row, values)
+        return True
+
+    def set_whole(self, peer: Peer, context: Context) -> bool:
+        """Take a whole context of floats where the same variables are floats; whether that is what it is."""
+        if not context or any(type(value) is not float for value in context.values()):
+            return False
+        if not self._core.contexts.is_of_floats(peer.row, context.keys()):
+            return False
+        self._columns.set_floats(peer.row, cast("Mapping[str, float]", context))
         return True
 
     @property

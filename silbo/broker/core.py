@@ -108,9 +108,9 @@ class Core:
         told = self._index.stats() if self._index is not None and hasattr(self._index, "stats") else {}
         return {"plan": "content first", **told}
 
-    def connect(self, name: str | None = None) -> Peer:
-        """A new session under a UUID of the broker's making; the name is a label."""
-        uuid = str(uuid4())
+    def connect(self, name: str | None = None, uuid: str | None = None) -> Peer:
+        """A new session under a UUID, which the broker makes unless another has made it; the name is a label."""
+        uuid = str(uuid4()) if uuid is None else uuid
         peer = self.peers[uuid] = Peer(uuid, uuid if name is None else name, self.contexts.row(uuid))
         return peer
 
@@ -121,6 +121,8 @@ class Core:
         peer.subscriptions.clear()
         peer.advertisements.clear()
         self.contexts.remove(peer.uuid)
+        if self.listener is not None:
+            self.listener.set_context(peer.uuid, {})
         del self.peers[peer.uuid]
 
     def advertise(

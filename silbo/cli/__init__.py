@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from silbo import __version__
-from silbo.cli import bench, diff, explain, replay, warm
+from silbo.cli import bench, diff, explain, replay, stream, warm
 from silbo.errors import SilboError
 
 EPILOG = """examples:
@@ -19,6 +19,7 @@ EPILOG = """examples:
   silbo replay log.jsonl --engine oracle       the same by the oracle
   silbo diff a.jsonl b.jsonl --log log.jsonl   where two outputs differ, and why
   silbo explain log.jsonl --subscriber car-1   why car-1 got what it got, and nothing else
+  silbo stream --log city --checkpoint state   match a log of records in bulk, on Spark
   silbo bench matching                         what matching takes on this machine
   silbo warm                                   compile the kernels ahead of their first use
 """
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"silbo {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (replay, diff, explain, bench, warm):
+    for command in (replay, diff, explain, stream, bench, warm):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     # logs are UTF-8 with LF, whatever the terminal's locale says

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeAlias, assert_never, cast
+from typing import BinaryIO, Protocol, TypeAlias, assert_never, cast, runtime_checkable
 
 from silbo.broker.fold import Fold
 from silbo.context.function import ContextFunction, Scope
@@ -37,6 +37,14 @@ class Engine(Protocol):
 
     def apply(self, events: Sequence[Event], refused: Tell) -> Sequence[Notified]:
         """The notifications of a batch, in the order of its publishes."""
+
+
+@runtime_checkable
+class Finishing(Protocol):
+    """An engine that gives its notifications when the log is over."""
+
+    def finish(self) -> Sequence[Notified]:
+        """All of them, in the order of the publishes."""
 
 
 class OracleEngine:
@@ -88,13 +96,25 @@ class OracleEngine:
         return ()
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {"oracle": OracleEngine, "memory": Fold}
+def _stream(batch: int | None) -> Engine:
+    """The Spark job on a local log."""
+    from silbo.streaming.engine import StreamEngine  # with pyspark: imported where it is asked for
+
+    return StreamEngine(batch)
 
 
-def engine_of(engine: str | Engine) -> Engine:
+# each made for batches of this many events
+ENGINES: dict[str, Callable[[int | None], Engine]] = {
+    "oracle": lambda _: OracleEngine(),
+    "memory": lambda _: Fold(),
+    "stream": _stream,
+}
+
+
+def engine_of(engine: str | Engine, batch: int | None = None) -> Engine:
     """The engine of this name, empty; or the one that was given."""
     if isinstance(engine, str) and engine in ENGINES:
-        return ENGINES[engine]()
+        return ENGINES[engine](batch)
     if not hasattr(engine, "apply"):
         raise UnknownEngine(str(engine), ENGINES)
     return cast("Engine", engine)
@@ -114,7 +134,7 @@ def replay(
     """
     if batch is not None and not (type(batch) is int and 0 < batch <= sys.maxsize):
         raise InvalidValue("batch", f"at least one event at a time, not {batch!r}.")
-    return _replayed(_lines(log), engine_of(engine), batch, refused or _nobody)
+    return _replayed(_lines(log), engine_of(engine, batch), batch, refused or _nobody)
 
 
 def _replayed(
@@ -122,6 +142,8 @@ def _replayed(
 ) -> Iterator[Notified]:
     while chunk := list(islice(lines, batch)):
         yield from _apply(engine, chunk, tell)
+    if isinstance(engine, Finishing):
+        yield from engine.finish()
 
 
 def _nobody(_line: int, _error: SilboError) -> None:

@@ -1,0 +1,94 @@
+"""`silbo stream`: the Spark job that matches in bulk, over a local log."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from silbo.cli.commands import positive
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from silbo.cli.commands import Commands
+
+EPILOG = """examples:
+  silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
+  silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
+  silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
+
+A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
+order of their times, whatever the batches are; arrival order matches at once what a batch has. A job that was
+stopped or killed goes on from its checkpoint.
+"""
+EVERY = 2  # seconds between two lines of progress
+
+
+def add_to(commands: Commands) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "stream",
+        help="match a log in bulk, on Spark",
+        description="Match a log of records in bulk, on Spark Structured Streaming.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--log", type=Path, required=True, metavar="DIR", help="a local log")
+    parser.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="where the job keeps its state")
+    parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
+    parser.add_argument("--lateness", type=float, default=0.0, metavar="SECONDS",
+                        help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
+    parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
+    parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
+    parser.add_argument("--batch", type=positive, metavar="N",
+                        help="records of a partition in a batch, at most (default: what is there)")  # fmt: skip
+    parser.add_argument("--master", default="local[2]", metavar="URL", help="Spark's master (default: local[2])")
+    parser.add_argument("--once", action="store_true", help="match what is there, then end")
+    parser.add_argument("--drain", action="store_true", help="as --once, and match to the end: nothing more will come")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the job, and tell how it goes."""
+    from silbo.errors import InvalidValue
+    from silbo.streaming import job
+    from silbo.streaming.log import partitions_of
+    from silbo.streaming.spark import session
+    from silbo.streaming.topics import INPUTS
+
+    missing = [topic for topic in INPUTS if not partitions_of(options.log, topic)]
+    if missing:
+        raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md tells what a log is.")
+    if options.drain:
+        job.drain(options.log)
+    spark = session(options.master)
+    made = job.Options(options.checkpoint, options.order, options.lateness, options.shards,
+                       f"{options.trigger} seconds", options.batch)  # fmt: skip
+    query = job.start(spark, options.log, made)
+    since = time.monotonic()
+    try:
+        if options.once or options.drain:
+            query.processAllAvailable()
+        else:
+            _watch(query)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        query.stop()
+    print(f"{_rows(query):,} records in {time.monotonic() - since:.1f} s", file=sys.stderr)
+    return 0
+
+
+def _watch(query: StreamingQuery) -> None:
+    while not query.awaitTermination(EVERY):
+        progress: Any = query.lastProgress
+        if progress is not None and sys.stderr.isatty():
+            took = progress["durationMs"].get("triggerExecution", 0)
+            print(f"batch {progress['batchId']}: {progress['numInputRows']:,} records in {took} ms", file=sys.stderr)
+
+
+def _rows(query: StreamingQuery) -> int:
+    return sum(each["numInputRows"] for each in query.recentProgress)

@@ -1,0 +1,147 @@
+"""The job over a local log: read its topics, match, and append notifications and rejected records to it.
+
+What a batch wrote before it was cut off it writes again, equal to the first time: who reads drops repeats by
+publisher and sequence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from silbo.errors import InvalidValue
+from silbo.streaming.log import Writer, create, partition_of, partitions_of, read_all
+from silbo.streaming.records import LAST, Notified, Tick, decode, encode
+from silbo.streaming.step import Order
+from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+SETTINGS = "silbo.json"  # beside what Spark keeps in a checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the job runs."""
+
+    checkpoint: Path
+    order: Order = "strict"
+    lateness: float = 0.0  # seconds
+    shards: int = 2
+    trigger: str = "0 seconds"
+    batch: int | None = None  # records of a partition in a batch, at most
+
+
+def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery:
+    """The job over a log, running; `InvalidValue` if its checkpoint was made otherwise."""
+    partitions = {topic: partitions_of(folder, topic) for topic in INPUTS}
+    check(options, partitions)
+    from silbo.streaming.match import match
+    from silbo.streaming.source import LogSource
+
+    spark.dataSource.register(LogSource)
+    frames = {topic: _read(spark, folder, topic, options.batch) for topic in INPUTS}
+    matched = match(
+        frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
+        order=options.order, lateness=options.lateness, shards=options.shards,
+        partitions=partitions,
+    )  # fmt: skip
+    for topic in (NOTIFICATIONS, REJECTED):
+        create(folder, topic, 1)
+    return (
+        matched.writeStream.outputMode("append")
+        .option("checkpointLocation", str(options.checkpoint))
+        .trigger(processingTime=options.trigger)
+        .foreachBatch(_sink(folder))
+        .start()
+    )
+
+
+def check(options: Options, partitions: Mapping[str, int]) -> None:
+    """Refuse what a state cannot live with: it was made for these shards, this order and these partitions."""
+    wanted = {"order": options.order, "lateness": options.lateness, "shards": options.shards, **partitions}
+    path = options.checkpoint / SETTINGS
+    if not path.exists():
+        options.checkpoint.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(wanted), encoding="utf-8")
+        return
+    made = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in wanted.items():
+        if made.get(name) != value:
+            raise InvalidValue(
+                name, f"{options.checkpoint} was made with {made.get(name)!r}, not {value!r}. Give that again, "
+                "or match the log from its beginning with a new checkpoint.",
+            )  # fmt: skip
+
+
+def _read(spark: SparkSession, folder: Path, topic: str, batch: int | None) -> DataFrame:
+    reader = spark.readStream.format("silbo").option("path", str(folder.absolute())).option("topic", topic)
+    return (reader if batch is None else reader.option("batch", str(batch))).load()
+
+
+def _sink(folder: Path) -> Callable[[DataFrame, int], None]:
+    def write(frame: DataFrame, _batch: int) -> None:
+        found: Mapping[str, list[Any]] = frame.select("topic", "value").toArrow().to_pydict()
+        for topic in (NOTIFICATIONS, REJECTED):
+            values = [value for name, value in zip(found["topic"], found["value"], strict=True) if name == topic]
+            if values:
+                append(folder, topic, 0, values)
+
+    return write
+
+
+def append(folder: Path, topic: str, partition: int, values: list[bytes]) -> None:
+    """Write records to a partition, and through to the disk."""
+    writer = Writer(folder, topic, partition)
+    for value in values:
+        writer.append(value)
+    writer.close()
+
+
+def drain(folder: Path) -> None:
+    """Say in every partition that nothing more will come."""
+    for topic in INPUTS:
+        for number in range(partitions_of(folder, topic)):
+            append(folder, topic, number, [encode(Tick(LAST))])
+
+
+def notifications(folder: Path) -> list[Notified]:
+    """What the job has notified, repeats dropped, in the order of the publications."""
+    found: dict[tuple[str, int, str, str], Notified] = {}
+    for value in read_all(folder, NOTIFICATIONS, 0):
+        record = decode(value)
+        assert isinstance(record, Notified)
+        found.setdefault((record.publisher_uuid, record.sequence, record.subscriber_uuid, record.subscription), record)
+    return sorted(found.values(), key=lambda each: (each.time, each.subscriber, each.subscription))
+
+
+class LogWriter:
+    """Sends records to a log's partitions, as `Sender` wants it."""
+
+    def __init__(self, folder: Path, partitions: int) -> None:
+        self._partitions = partitions
+        for topic in INPUTS:
+            create(folder, topic, partitions)
+        self._writers = {
+            (topic, number): Writer(folder, topic, number) for topic in INPUTS for number in range(partitions)
+        }
+
+    def send(self, topic: str, key: str, record: Any) -> None:
+        """Append a record to the partition of its key."""
+        self._writers[topic, partition_of(key, self._partitions)].append(encode(record))
+
+    def flush(self) -> None:
+        """Let readers see everything that was sent."""
+        for writer in self._writers.values():
+            writer.flush()
+
+    def close(self) -> None:
+        """Write everything through to the disk."""
+        for writer in self._writers.values():
+            writer.close()

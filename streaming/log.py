@@ -1,0 +1,100 @@
+"""A local append-only log: a folder with a file for each partition of each topic. What Kafka is, without Kafka.
+
+A record is its length in four bytes, then its bytes. Its offset is where it begins in the file, so whoever tails
+the log needs no index. A record counts once it is there whole; a writer that died in the middle of one leaves an
+end that the next writer cuts off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from zlib import crc32
+
+from silbo.errors import InvalidValue
+
+LENGTH = 4  # bytes
+MOST = 2**24  # bytes of a record: whatever says more is no record
+
+
+def partition_file(folder: Path, topic: str, partition: int) -> Path:
+    """The file of a partition."""
+    return folder / topic / f"{partition:05}.log"
+
+
+def partition_of(key: str, partitions: int) -> int:
+    """The partition of a key."""
+    return crc32(key.encode()) % partitions
+
+
+def partitions_of(folder: Path, topic: str) -> int:
+    """How many partitions a topic has."""
+    return len(list((folder / topic).glob("*.log")))
+
+
+def create(folder: Path, topic: str, partitions: int) -> None:
+    """Make a topic's partitions, if they are not there."""
+    (folder / topic).mkdir(parents=True, exist_ok=True)
+    for number in range(partitions):
+        partition_file(folder, topic, number).touch()
+
+
+class Writer:
+    """Appends to one partition."""
+
+    def __init__(self, folder: Path, topic: str, partition: int) -> None:
+        path = partition_file(folder, topic, partition)
+        whole = end_of(path)
+        self._file = path.open("r+b")
+        self._file.truncate(whole)
+        self._file.seek(whole)
+
+    def append(self, value: bytes) -> None:
+        """Write one record; it is on file, and safe from the death of this process, when `flush` returns."""
+        self._file.write(len(value).to_bytes(LENGTH, "big") + value)
+
+    def flush(self) -> None:
+        """Hand what was written to the system."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Flush, and write it through to the disk."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+
+def end_of(path: Path, start: int = 0) -> int:
+    """Where the last whole record from `start` on ends."""
+    size = path.stat().st_size
+    at = start
+    with path.open("rb") as file:
+        while at + LENGTH <= size:
+            file.seek(at)
+            length = int.from_bytes(file.read(LENGTH), "big")
+            if length > MOST:
+                raise InvalidValue("log", f"{path}: no record begins at {at}. The file is damaged, or none of silbo's.")
+            if at + LENGTH + length > size:
+                break
+            at += LENGTH + length
+    return at
+
+
+def read(path: Path, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """The records from one offset to another."""
+    with path.open("rb") as file:
+        file.seek(start)
+        at = start
+        while at < end:
+            length = int.from_bytes(file.read(LENGTH), "big")
+            value = file.read(length)
+            yield at, value
+            at += LENGTH + length
+
+
+def read_all(folder: Path, topic: str, partition: int) -> Iterator[bytes]:
+    """Every record of a partition, if there is one."""
+    path = partition_file(folder, topic, partition)
+    if path.exists():
+        yield from (value for _, value in read(path, 0, end_of(path)))

@@ -1,0 +1,62 @@
+"""For Spark users a function: match publications with subscriptions and contexts, in a query of their own.
+
+The three inputs are streaming frames with the columns that Kafka's source has: `topic`, `partition`, `offset` and
+`value`, a record of `silbo.streaming.records`. The result has `topic` (notifications or rejected), `key`, `value`
+(again a record), `shard` and `executor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from silbo.errors import InvalidValue
+from silbo.streaming.host import OUTPUT, ROUTED, Matcher, Routing
+from silbo.streaming.step import Order, Settings
+from silbo.streaming.topics import INPUTS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COLUMNS = ("topic", "partition", "offset", "value")
+
+
+def match(
+    publications: DataFrame,
+    subscriptions: DataFrame,
+    contexts: DataFrame,
+    *,
+    order: Order = "strict",
+    lateness: float = 0.0,
+    shards: int = 2,
+    partitions: Mapping[str, int] | None = None,
+) -> DataFrame:
+    """Notifications of these streams, and what was rejected of them.
+
+    `order="strict"` gives what the oracle gives for the records in their order of time, whatever the batches are;
+    `order="arrival"` matches at once what a batch has. `lateness` (seconds) is how far a record may lie behind what
+    came before it in its partition. `partitions` says how many each topic has, so that a silent one holds the
+    frontier; one each, if it is left out.
+    """
+    if order not in ("strict", "arrival"):
+        raise InvalidValue("order", f"expected 'strict' or 'arrival', not {order!r}.")
+    if shards < 1:
+        raise InvalidValue("shards", f"at least one shard is needed, not {shards!r}.")
+    counts = dict.fromkeys(INPUTS, 1) if partitions is None else partitions
+    expected = tuple((topic, number) for topic, count in counts.items() for number in range(count))
+    keys = reducer_keys(publications.sparkSession, shards)
+    settings = Settings(order, round(lateness * 1_000_000), expected, shards=shards)
+    inputs = [frame.select(*COLUMNS) for frame in (publications, subscriptions, contexts)]
+    routed = reduce(lambda a, b: a.unionByName(b), inputs).mapInArrow(Routing(keys), ROUTED)
+    return routed.groupBy("shard").transformWithState(Matcher(settings, keys), OUTPUT, "Append", "None")
+
+
+def reducer_keys(spark: SparkSession, shards: int) -> tuple[int, ...]:
+    """A key for each shard, so that every reducer has just one: Spark chooses reducers by a hash of the key."""
+    spark.conf.set("spark.sql.shuffle.partitions", str(shards))
+    found = spark.range(64 * shards).selectExpr("int(id) as key", f"pmod(hash(int(id)), {shards}) as reducer").collect()
+    keys: dict[int, int] = {}
+    for row in found:
+        keys.setdefault(row.reducer, row.key)
+    return tuple(keys[reducer] for reducer in range(shards))

@@ -1,0 +1,81 @@
+"""The local log as a streaming source of Spark's, with the columns of Kafka's: a Python data source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from silbo.streaming.log import end_of, partition_file, partitions_of, read
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+SCHEMA = "topic string, partition int, offset long, value binary"
+
+
+class LogSource(DataSource):
+    """`spark.readStream.format("silbo").option("path", DIR).option("topic", TOPIC)`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Its format."""
+        return "silbo"
+
+    def schema(self) -> str:
+        """Its columns."""
+        return SCHEMA
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802, ARG002
+        """Who reads it."""
+        limit = self.options.get("batch")
+        return LogReader(Path(self.options["path"]), self.options["topic"], None if limit is None else int(limit))
+
+
+@dataclass
+class Range(InputPartition):
+    """A part of a partition's file."""
+
+    partition: int
+    start: int
+    end: int
+
+
+class LogReader(DataSourceStreamReader):
+    """Offsets are bytes, by partition."""
+
+    def __init__(self, folder: Path, topic: str, limit: int | None) -> None:
+        self._folder = folder
+        self._topic = topic
+        self._limit = limit  # records of a batch and partition, at most
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        """The beginning."""
+        return {str(number): 0 for number in range(partitions_of(self._folder, self._topic))}
+
+    def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:  # noqa: N802, ARG002
+        """Where the last whole records end; with a limit, that many behind the last batch."""
+        return {number: self._end(int(number), since) for number, since in start.items()}
+
+    def _end(self, number: int, since: int) -> int:
+        path = partition_file(self._folder, self._topic, number)
+        end = end_of(path, since)
+        if self._limit is None:
+            return end
+        offsets = (offset for offset, _ in read(path, since, end))
+        return next(islice(offsets, self._limit, None), end)
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Range]:
+        """What a batch reads: nothing of a partition in which nothing came."""
+        ranges = [Range(int(number), start.get(number, 0), behind) for number, behind in end.items()]
+        return [each for each in ranges if each.end > each.start]
+
+    def read(self, partition: Range) -> Iterator[tuple[str, int, int, bytes]]:  # type: ignore[override]
+        """The records of a range."""
+        path = partition_file(self._folder, self._topic, partition.partition)
+        for offset, value in read(path, partition.start, partition.end):
+            yield self._topic, partition.partition, offset, value

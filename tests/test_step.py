@@ -1,0 +1,252 @@
+"""The step without Spark: generated logs as records, cut and delayed in every way, give the oracle's notifications."""
+
+import random
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from silbo.broker.fold import Fold
+from silbo.streaming.columns import Chunk, Columns
+from silbo.streaming.log import partition_of
+from silbo.streaming.order import NEVER
+from silbo.streaming.records import LAST, ContextIs, Published, Subscribed, Tick, Unsubscribed, decode, encode
+from silbo.streaming.routing import Router
+from silbo.streaming.sending import Sender
+from silbo.streaming.snapshots import pack, pack_delta, restored
+from silbo.streaming.step import Settings, State, step
+from silbo.streaming.topics import CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
+from silbo.testing import compare, generate_log
+
+PARTITIONS = 3
+ALL = tuple((topic, number) for topic in INPUTS for number in range(PARTITIONS))
+LATENESS = 60  # microseconds, which are events here: a fiftieth of a log
+
+
+def recorded(events):
+    """The records of a log by partition, one microsecond each."""
+    partitions = {each: [] for each in ALL}
+    times = iter(range(1, 10**9))
+
+    def send(topic, key, record):
+        partitions[topic, partition_of(key, PARTITIONS)].append(encode(record))
+
+    Fold(Sender(send, lambda: next(times))).apply(events, lambda *_: None)
+    return partitions
+
+
+def out_of_order(values, chance):
+    """The same records, none further behind than the lateness."""
+    dated = [(decode(value).time + chance.uniform(0, LATENESS), value) for value in values]
+    return [value for _, value in sorted(dated, key=lambda each: each[0])]
+
+
+class Job:
+    """Shards fed by one router a batch, as Spark would."""
+
+    def __init__(self, shards=2, order="strict", lateness=LATENESS):
+        settings = partial(Settings, order, lateness, ALL, shards=shards)
+        self.settings = [settings(shard=shard) for shard in range(shards)]
+        self.states = [State(each) for each in self.settings]
+        self.kept = [([], []) for _ in range(shards)]
+        self.notifications, self.rejected, self.offsets = [], [], Counter()
+
+    def batch(self, parts):
+        """One batch: values by partition."""
+        router, chunks = Router(len(self.states)), [[] for _ in self.states]
+        for (topic, partition), values in parts.items():
+            first = self.offsets[topic, partition]
+            self.offsets[topic, partition] += len(values)
+            for shard, chunk in router.chunks(topic, partition, enumerate(values, first)):
+                chunks[shard].append(Chunk.unpack(chunk.pack()))
+        for shard, state in enumerate(self.states):
+            outcome = step(state, Columns(chunks[shard]))
+            self.kept[shard][1].append(pack_delta(outcome.delta))
+            self.notifications += outcome.notifications
+            self.rejected += outcome.rejected
+
+    def drain(self):
+        """Nothing comes behind this."""
+        self.batch({each: [encode(Tick(LAST))] for each in ALL})
+
+    def fold(self, shard):
+        """Write a snapshot in the place of the deltas."""
+        self.kept[shard] = list(pack(self.states[shard])), []
+
+    def forget(self, shard):
+        """Lose the cache: the state is made anew from what is kept."""
+        self.states[shard] = restored(self.settings[shard], *self.kept[shard])
+
+
+def assert_oracles(log, job):
+    comparison = compare(log, [decode(encode(each)) for each in job.notifications])
+    assert comparison.agrees, str(comparison)
+    assert not job.rejected
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def log(request):
+    return generate_log(request.param, 3_000)
+
+
+@pytest.fixture(scope="module")
+def records(log):
+    return recorded(log)
+
+
+@pytest.mark.parametrize("size", [1, 7, None])
+def test_every_batching_gives_the_oracles_notifications(log, records, size):
+    """Partitions lag each other by whole batches, and their records are out of order within the lateness."""
+    chance = random.Random(5)
+    left = {each: out_of_order(values, chance) for each, values in records.items()}
+    job = Job()
+    while any(left.values()):
+        parts = {}
+        for each, values in left.items():
+            if size is None or chance.random() < 0.7:
+                count = len(values) if size is None else size
+                parts[each], left[each] = values[:count], values[count:]
+        job.batch(parts)
+    job.drain()
+    assert_oracles(log, job)
+
+
+def test_a_state_made_anew_goes_on_as_if_nothing_had_happened(log, records):
+    chance = random.Random(6)
+    left = {each: out_of_order(values, chance) for each, values in records.items()}
+    job = Job(shards=3)
+    while any(left.values()):
+        parts = {each: values[:40] for each, values in left.items()}
+        left = {each: values[40:] for each, values in left.items()}
+        job.batch(parts)
+        shard = chance.randrange(3)
+        if chance.random() < 0.3:
+            job.fold(shard)
+        if chance.random() < 0.5:
+            job.forget(shard)
+    job.drain()
+    assert_oracles(log, job)
+
+
+def test_one_silent_topic_holds_the_frontier_until_it_is_heard(log, records):
+    """Everything of two topics comes first: nothing may be matched before the third is known."""
+    job = Job()
+    for topic in (PUBLICATIONS, SUBSCRIPTIONS):
+        for each in ALL:
+            if each[0] == topic:
+                job.batch({each: records[each]})
+    assert not job.notifications
+    for each in ALL:
+        if each[0] == CONTEXTS:
+            job.batch({each: records[each]})
+    job.drain()
+    assert_oracles(log, job)
+
+
+def test_in_the_order_of_arrival_a_batch_is_matched_at_once(log, records):
+    job = Job(order="arrival")
+    job.batch(records)
+    assert_oracles(log, job)
+
+
+# small cases
+
+
+def record(topic, values, partition=0):
+    return {(topic, partition): [encode(each) for each in values]}
+
+
+def test_what_cannot_be_read_is_rejected_with_its_place_and_the_job_goes_on():
+    job = Job(order="arrival")
+    good = Subscribed(1, "u", "car", "s", "a = 1", None, ())
+    newer = bytes(encode(good)).replace(b"\x01", b"\x63", 1)
+    bad = [b"", b"\xc1", b"\x93\x01\x02\x03", newer, encode(Subscribed(2, "u", "car", "t", "a >> 1", None, ())),
+           encode(Published(3, "p", "p", 1, {"a": 1}, {}, {}, "nonsense(", None))]  # fmt: skip
+    job.batch({(SUBSCRIPTIONS, 1): [*bad, encode(good)]})
+    job.batch(record(PUBLICATIONS, [Published(4, "p", "camera", 1, {"a": 1}, {}, {}, None, b"x")]))
+    assert [(each.topic, each.partition, each.offset) for each in job.rejected] == [
+        (SUBSCRIPTIONS, 1, offset) for offset in sorted(range(6), key=lambda offset: offset % 2)
+    ]
+    assert [each.value for each in sorted(job.rejected, key=lambda each: each.offset)] == bad
+    assert "newer" in sorted(job.rejected, key=lambda each: each.offset)[3].reason
+    assert [each.subscription for each in job.notifications] == ["s"]
+
+
+def test_a_rejected_record_moves_no_frontier():
+    job = Job(shards=1)
+    for topic in INPUTS:
+        for number in range(PARTITIONS):
+            job.batch(record(topic, [Tick(100)], number))
+    job.batch({(SUBSCRIPTIONS, 0): [encode(Subscribed(10**6, "u", "car", "t", "a >> 1", None, ()))]})
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(101, "u", "car", "s", "true", None, ())]))
+    assert len(job.rejected) == 1
+    job.batch(record(PUBLICATIONS, [Published(102, "p", "camera", 1, {"a": 1}, {}, {}, None, None)]))
+    job.drain()
+    assert [each.subscription for each in job.notifications] == ["s"]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_record_further_behind_than_the_lateness_is_rejected_in_every_batching(at_once):
+    job = Job(shards=2)
+    values = [ContextIs(1_000, "u", {"x": 1.0}), ContextIs(1_000 - LATENESS, "u", {"x": 2.0}),
+              ContextIs(999 - LATENESS, "u", {"x": 3.0})]  # fmt: skip
+    if at_once:
+        job.batch(record(CONTEXTS, values))
+    else:
+        for each in values:
+            job.batch(record(CONTEXTS, [each]))
+    assert [(each.topic, each.offset) for each in job.rejected] == [(CONTEXTS, 2)]
+    late = Published(5, "p", "p", 1, {}, {}, {}, None, None)
+    job.batch(record(PUBLICATIONS, [Tick(1_000), late]))
+    assert len(job.rejected) == 2  # though it came to both shards
+
+
+def test_control_comes_before_a_publication_of_the_same_time():
+    job = Job(shards=1)
+    job.batch(record(PUBLICATIONS, [Published(5, "p", "p", 1, {}, {"x": 1.0}, {}, None, None)]))
+    job.batch(record(CONTEXTS, [ContextIs(5, "u", {"x": 1.0})]))
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(5, "u", "car", "s", "true", "pub.x = this.x", ())]))
+    job.drain()
+    assert len(job.notifications) == 1
+
+
+def test_a_context_is_whole_and_an_empty_one_ends_it():
+    job = Job(shards=1, order="arrival")
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(1, "u", "car", "s", "true", "exists this.x", ())]))
+    publications = iter(range(1, 100))
+
+    def notified(context):
+        number = next(publications)
+        job.batch(record(CONTEXTS, [ContextIs(10 * number, "u", context)]))
+        before = len(job.notifications)
+        job.batch(record(PUBLICATIONS, [Published(10 * number + 1, "p", "p", number, {}, {}, {}, None, None)]))
+        return len(job.notifications) - before
+
+    assert [notified(each) for each in ({"x": 1.0}, {"y": 2.0}, {"x": 1, "y": "a"}, {}, {"x": 2.0})] == [1, 0, 1, 0, 1]
+
+
+def test_churn_leaves_a_state_that_does_not_grow():
+    job = Job(shards=1, order="arrival")
+    sizes = []
+    for turn in range(30):
+        uuids = [f"{turn}-{i}" for i in range(50)]
+        job.batch(record(SUBSCRIPTIONS, [Subscribed(1, uuid, "car", "s", "a = 1", "this.x > 1", ()) for uuid in uuids]))
+        job.batch(record(CONTEXTS, [ContextIs(2, uuid, {"x": 1.0, "tag": "t"}) for uuid in uuids]))
+        job.batch(record(SUBSCRIPTIONS, [Unsubscribed(3, uuid, "s") for uuid in uuids]))
+        job.batch(record(CONTEXTS, [ContextIs(4, uuid, {}) for uuid in uuids]))
+        job.fold(0)
+        sizes.append((sum(map(len, job.kept[0][0])), len(job.states[0].peers), job.states[0].core.contexts.cells.rows))
+    assert len(set(sizes)) == 1
+    assert sizes[0][:2] == (sizes[0][0], 0)
+
+
+def test_subscribers_are_spread_over_the_shards_and_each_is_notified_once():
+    job = Job(shards=4, order="arrival")
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(1, f"u{i}", "car", "s", "true", None, ()) for i in range(40)]))
+    assert all(0 < len(state.peers) < 40 for state in job.states)
+    job.batch(record(PUBLICATIONS, [Published(2, "p", "p", 1, {}, {}, {}, None, None)]))
+    assert sorted(each.subscriber_uuid for each in job.notifications) == sorted(f"u{i}" for i in range(40))
+
+
+def test_marks_begin_before_every_time():
+    assert NEVER < -LAST

@@ -23,6 +23,10 @@ test: $(READY) ## all tests
 checked: $(READY) ## all tests with bounds checking in the kernels, and their arrays passed plainly
 	SILBO_CHECKED_KERNELS=1 $(BIN)/pytest -m "not spark"
 
+.PHONY: kafka
+kafka: $(READY) ## Apache Kafka on this machine, for trials: one node, data in a temporary folder
+	$(BIN)/python -m silbo.streaming.kafka_server
+
 .PHONY: bench
 bench: $(READY) ## measure matching and context changes, and write docs/performance.md anew
 	$(BIN)/silbo bench report --out docs/performance.md

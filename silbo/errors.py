@@ -17,6 +17,7 @@
     │   └── NotAdvertised  ScopeBeyondReads  DuplicateId  UnknownId  UnknownSession
     ├── Closed                 a verb on what was closed before
     ├── SlowSubscriber         a subscription that ended because its queue was full
+    ├── NotAcknowledged        Kafka did not take what was sent
     ├── MissingPart            an optional part that is not installed (the command that installs it)
     └── UnknownEngine          a URL or an engine's name that this version does not serve
 
@@ -302,6 +303,13 @@ class SlowSubscriber(SilboError):
         )
         self.subscription = subscription
         self.limit = limit
+
+
+class NotAcknowledged(SilboError):
+    """Kafka did not take what was sent, or did not say so in time."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Kafka has not acknowledged what was sent: {reason}. See that it runs, then send again.")
 
 
 class MissingPart(SilboError, ImportError):

@@ -33,6 +33,7 @@ HEAD = "token string, snapshot_bytes long, delta_bytes long, batches long"
 BYTES = "value binary"
 
 FOLD = 4  # deltas larger than a fourth of the snapshot are folded into it
+CACHED = 64  # states in one worker
 SMALL = 2**20  # bytes of deltas that are never worth it
 
 
@@ -142,4 +143,6 @@ class Matcher(StatefulProcessor):
         else:
             self._deltas.appendValue((delta,))
         self._head.update((token, snapshot_bytes, delta_bytes, sizes.batches + 1))
+        while len(_states) >= CACHED:  # of queries that ended, the oldest first
+            _states.pop(next(iter(_states)))
         _states[identity, shard] = token, state

@@ -1,4 +1,4 @@
-"""The job over a local log: read its topics, match, and append notifications and rejected records to it.
+"""The job, and how it runs over a local log: read its topics, match, append notifications and rejected records to it.
 
 What a batch wrote before it was cut off it writes again, equal to the first time: who reads drops repeats by
 publisher and sequence.
@@ -7,7 +7,7 @@ publisher and sequence.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 
 SETTINGS = "silbo.json"  # beside what Spark keeps in a checkpoint
@@ -40,27 +41,31 @@ class Options:
 
 def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery:
     """The job over a log, running; `InvalidValue` if its checkpoint was made otherwise."""
-    partitions = {topic: partitions_of(folder, topic) for topic in INPUTS}
-    check(options, partitions)
-    from silbo.streaming.match import match
     from silbo.streaming.source import LogSource
 
     spark.dataSource.register(LogSource)
     frames = {topic: _read(spark, folder, topic, options.batch) for topic in INPUTS}
-    matched = match(
-        frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
-        order=options.order, lateness=options.lateness, shards=options.shards,
-        partitions=partitions,
-    )  # fmt: skip
+    found = matched(frames, options, {topic: partitions_of(folder, topic) for topic in INPUTS})
     for topic in (NOTIFICATIONS, REJECTED):
         create(folder, topic, 1)
-    return (
-        matched.writeStream.outputMode("append")
-        .option("checkpointLocation", str(options.checkpoint))
-        .trigger(processingTime=options.trigger)
-        .foreachBatch(_sink(folder))
-        .start()
-    )
+    return written(found, options).foreachBatch(_sink(folder)).start()
+
+
+def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mapping[str, int]) -> DataFrame:
+    """The notifications of the three inputs, matched as the options say."""
+    from silbo.streaming.match import match
+
+    check(options, partitions)
+    return match(
+        frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
+        order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions,
+    )  # fmt: skip
+
+
+def written(found: DataFrame, options: Options) -> DataStreamWriter:
+    """The writer of a result, with what every sink needs."""
+    writer = found.writeStream.outputMode("append").option("checkpointLocation", str(options.checkpoint))
+    return writer.trigger(processingTime=options.trigger)
 
 
 def check(options: Options, partitions: Mapping[str, int]) -> None:
@@ -112,9 +117,14 @@ def drain(folder: Path) -> None:
 
 
 def notifications(folder: Path) -> list[Notified]:
-    """What the job has notified, repeats dropped, in the order of the publications."""
+    """What the job has notified over a log."""
+    return in_order(read_all(folder, NOTIFICATIONS, 0))
+
+
+def in_order(values: Iterable[bytes]) -> list[Notified]:
+    """Notifications without repeats, in the order of the publications."""
     found: dict[tuple[str, int, str, str], Notified] = {}
-    for value in read_all(folder, NOTIFICATIONS, 0):
+    for value in values:
         record = decode(value)
         assert isinstance(record, Notified)
         found.setdefault((record.publisher_uuid, record.sequence, record.subscriber_uuid, record.subscription), record)

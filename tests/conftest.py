@@ -57,6 +57,25 @@ def churned(index):
     return index
 
 
+@pytest.fixture(scope="session")
+def spark():
+    """One session of Spark's for all tests, with its connector to Kafka."""
+    from silbo.streaming.kafka_job import spark_session
+
+    made = spark_session()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka():
+    """One Kafka for all tests, on free ports; topics are each test's own."""
+    from silbo.streaming.kafka_server import Kafka
+
+    with Kafka() as made:
+        yield made
+
+
 def imported_as_top_level(modules):
     return sorted(name for name in FOLDERS if name in modules)
 

@@ -18,20 +18,12 @@ from silbo.streaming.log import read_all
 from silbo.streaming.records import Published, Subscribed, Unsubscribed, decode, encode
 from silbo.streaming.routing import Router
 from silbo.streaming.sending import Sender
-from silbo.streaming.spark import session
 from silbo.streaming.step import Settings
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.testing import assert_agrees, generate_log
 
 PARTITIONS = 3
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(scope="module")
-def spark():
-    made = session()
-    yield made
-    made.stop()
 
 
 @pytest.fixture(scope="module")

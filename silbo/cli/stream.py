@@ -1,4 +1,4 @@
-"""`silbo stream`: the Spark job that matches in bulk, over a local log."""
+"""`silbo stream`: the Spark job that matches in bulk, over a local log or Kafka."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from silbo.cli.commands import Commands
+    from silbo.streaming.job import Options
 
 EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
   silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
   silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
+  silbo stream --kafka localhost:9092 --create-topics --checkpoint city.checkpoint
 
 A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
 order of their times, whatever the batches are; arrival order matches at once what a batch has. A job that was
@@ -31,12 +33,17 @@ def add_to(commands: Commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "stream",
-        help="match a log in bulk, on Spark",
-        description="Match a log of records in bulk, on Spark Structured Streaming.",
+        help="match a log or Kafka's topics in bulk, on Spark",
+        description="Match records in bulk, of a local log or of Kafka, on Spark Structured Streaming.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--log", type=Path, required=True, metavar="DIR", help="a local log")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--log", type=Path, metavar="DIR", help="a local log")
+    source.add_argument("--kafka", metavar="HOST:PORT", help="Kafka")
+    parser.add_argument("--create-topics", action="store_true", help="make Kafka's topics that are not there")
+    parser.add_argument("--partitions", type=positive, default=3, metavar="N", help="of topics made (default: 3)")
+    parser.add_argument("--prefix", default="silbo", metavar="NAME", help="how topics' names begin (default: silbo)")
     parser.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="where the job keeps its state")
     parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
     parser.add_argument("--lateness", type=float, default=0.0, metavar="SECONDS",
@@ -53,21 +60,7 @@ def add_to(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the job, and tell how it goes."""
-    from silbo.errors import InvalidValue
-    from silbo.streaming import job
-    from silbo.streaming.log import partitions_of
-    from silbo.streaming.spark import session
-    from silbo.streaming.topics import INPUTS
-
-    missing = [topic for topic in INPUTS if not partitions_of(options.log, topic)]
-    if missing:
-        raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md tells what a log is.")
-    if options.drain:
-        job.drain(options.log)
-    spark = session(options.master)
-    made = job.Options(options.checkpoint, options.order, options.lateness, options.shards,
-                       f"{options.trigger} seconds", options.batch)  # fmt: skip
-    query = job.start(spark, options.log, made)
+    query = _over_log(options) if options.kafka is None else _over_kafka(options)
     since = time.monotonic()
     try:
         if options.once or options.drain:
@@ -80,6 +73,42 @@ def run(options: argparse.Namespace) -> int:
         query.stop()
     print(f"{_rows(query):,} records in {time.monotonic() - since:.1f} s", file=sys.stderr)
     return 0
+
+
+def _options(options: argparse.Namespace) -> Options:
+    from silbo.streaming.job import Options
+
+    trigger = f"{options.trigger} seconds"
+    return Options(options.checkpoint, options.order, options.lateness, options.shards, trigger, options.batch)
+
+
+def _over_log(options: argparse.Namespace) -> StreamingQuery:
+    from silbo.errors import InvalidValue
+    from silbo.streaming import job
+    from silbo.streaming.log import partitions_of
+    from silbo.streaming.spark import session
+    from silbo.streaming.topics import INPUTS
+
+    missing = [topic for topic in INPUTS if not partitions_of(options.log, topic)]
+    if missing:
+        raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md tells what a log is.")
+    if options.drain:
+        job.drain(options.log)
+    return job.start(session(options.master), options.log, _options(options))
+
+
+def _over_kafka(options: argparse.Namespace) -> StreamingQuery:
+    from silbo.streaming import kafka_job
+    from silbo.streaming.kafka import KafkaWriter, create_topics
+
+    if options.create_topics:
+        create_topics(options.kafka, options.partitions, options.prefix)
+    if options.drain:
+        writer = KafkaWriter(options.kafka, options.prefix)
+        writer.drain()
+        writer.close()
+    spark = kafka_job.spark_session(options.master)
+    return kafka_job.start(spark, options.kafka, _options(options), options.prefix)
 
 
 def _watch(query: StreamingQuery) -> None:

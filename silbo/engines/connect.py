@@ -8,7 +8,7 @@ from silbo.broker.broker import Broker
 from silbo.broker.session import Session
 from silbo.errors import UnknownEngine
 
-URLS = ("memory://", "memory://NAME")
+URLS = ("memory://", "memory://NAME", "kafka://HOST:PORT")
 
 _brokers: dict[str, Broker] = {}
 _brokers_lock = Lock()
@@ -18,9 +18,13 @@ def connect(url: str = "memory://", name: str | None = None) -> Session:
     """A session of the engine that the URL names.
 
     `memory://NAME` is a broker of this process, one for each NAME (none is a name too), shared by all
-    who connect to it.
+    who connect to it. `kafka://HOST:PORT` sends to Kafka's topics, which a job of `silbo stream` matches.
     """
     scheme, separator, rest = str(url).partition("://")
+    if scheme == "kafka" and rest:
+        from silbo.streaming.kafka_session import connect as connect_kafka  # with kafka-python
+
+        return connect_kafka(rest, name)
     if scheme != "memory" or not separator:
         raise UnknownEngine(str(url), URLS)
     with _brokers_lock:

@@ -115,6 +115,10 @@ def engine_of(engine: str | Engine, batch: int | None = None) -> Engine:
     """The engine of this name, empty; or the one that was given."""
     if isinstance(engine, str) and engine in ENGINES:
         return ENGINES[engine](batch)
+    if isinstance(engine, str) and engine.startswith("kafka://"):
+        from silbo.streaming.engine import KafkaEngine  # with pyspark and kafka-python
+
+        return KafkaEngine(engine.removeprefix("kafka://"), batch)
     if not hasattr(engine, "apply"):
         raise UnknownEngine(str(engine), ENGINES)
     return cast("Engine", engine)

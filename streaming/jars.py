@@ -1,0 +1,49 @@
+"""The jars by Maven: fetched once into a folder of the user's, by the coordinates of jars.xml."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from silbo.errors import MissingPart
+
+POM = Path(__file__).with_name("jars.xml")
+
+
+def cache() -> Path:
+    """Where jars are kept: SILBO_JARS, or the user's folder for such things."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(os.environ.get("SILBO_JARS") or Path(base) / "silbo" / "jars")
+
+
+def jars(profile: Literal["kafka", "spark"]) -> list[Path]:
+    """The jars of a profile; they are fetched if they are not there, or the coordinates have changed."""
+    folder = cache() / f"{profile}-{sha256(POM.read_bytes()).hexdigest()[:12]}"
+    if not folder.exists():
+        _fetch(profile, folder)
+    return sorted(folder.glob("*.jar"))
+
+
+def _fetch(profile: str, folder: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise MissingPart("Maven", command="apt-get install maven")
+    # into a folder beside it first: one that was cut off is never taken for whole
+    partial = folder.with_name(f"{folder.name}.{os.getpid()}")
+    done = subprocess.run(  # noqa: S603  # found on the path
+        [maven, "-q", "-B", "-f", str(POM), "-P", profile, "dependency:copy-dependencies",
+         "-DincludeScope=runtime", f"-DoutputDirectory={partial}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise MissingPart(f"the jars of {profile}", command=f"mvn -f {POM} -P {profile} dependency:copy-dependencies",
+                          why=done.stdout[-500:])  # fmt: skip
+    try:
+        partial.rename(folder)
+    except OSError:  # another process was faster
+        shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,50 @@
+"""The job over Kafka: the same as over a local log, with Kafka's own source and sink."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from silbo.streaming.jars import jars
+from silbo.streaming.job import Options, matched, written
+from silbo.streaming.kafka import PREFIX, named, partition_counts
+from silbo.streaming.spark import session
+from silbo.streaming.topics import INPUTS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+def spark_session(master: str = "local[2]") -> SparkSession:
+    """A session of Spark's with its connector to Kafka."""
+    return session(master, {"spark.jars": ",".join(map(str, jars("spark")))})
+
+
+def start(spark: SparkSession, address: str, options: Options, prefix: str = PREFIX) -> StreamingQuery:
+    """The job over Kafka's topics, running; `InvalidValue` if its checkpoint was made otherwise."""
+    counts = partition_counts(address, prefix)
+    frames = {role: _read(spark, address, role, prefix, options, counts[role]) for role in INPUTS}
+    found = matched(frames, options, counts)
+    # roles become topics again, and the debug columns headers: repeats must have the same content
+    sent = found.selectExpr(
+        f"concat('{prefix}', substring(topic, {len(PREFIX) + 1})) as topic", "key", "value",
+        "array(struct('shard' as key, cast(cast(shard as string) as binary) as value),"
+        " struct('executor' as key, cast(executor as binary) as value)) as headers",
+    )  # fmt: skip
+    sink = written(sent, options).format("kafka").option("kafka.bootstrap.servers", address)
+    return sink.option("includeHeaders", "true").start()
+
+
+def _read(spark: SparkSession, address: str, role: str, prefix: str, options: Options, partitions: int) -> DataFrame:
+    from pyspark.sql.functions import lit
+
+    reader = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", address)
+        .option("subscribe", named(role, prefix))
+        .option("startingOffsets", "earliest")
+        .option("kafka.fetch.max.wait.ms", "10")  # what comes seldom is not held back
+    )
+    if options.batch is not None:
+        reader = reader.option("maxOffsetsPerTrigger", str(options.batch * partitions))
+    return reader.load().select(lit(role).alias("topic"), "partition", "offset", "value")

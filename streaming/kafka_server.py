@@ -1,0 +1,150 @@
+"""Apache Kafka on this machine: one node (KRaft), loopback only, for tests and trials. `make kafka` runs it.
+
+Data go to a temporary folder unless one is given; ports are free ones unless given. Ends with the process that
+started it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Self
+
+from silbo.errors import MissingPart, SilboError
+from silbo.streaming.jars import jars
+
+READY = 60.0  # seconds
+PROPERTIES = """
+process.roles=broker,controller
+node.id=1
+controller.listener.names=CONTROLLER
+controller.quorum.bootstrap.servers=127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+log.dirs={data}
+auto.create.topics.enable=false
+log.retention.ms=-1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+broker.session.timeout.ms=3000
+broker.heartbeat.interval.ms=500
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class Kafka:
+    """One node; `with Kafka() as kafka: kafka.address`."""
+
+    def __init__(self, port: int | None = None, folder: Path | None = None) -> None:
+        self.port = port or free_port()
+        self._controller = free_port()
+        self._own = tempfile.mkdtemp(prefix="silbo-kafka-") if folder is None else None
+        self._folder = Path(self._own) if self._own is not None else folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """host:port."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """Of the process that runs now."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> Self:
+        """Start it, formatted the first time, and wait until it answers."""
+        assert self._folder is not None
+        self._folder.mkdir(parents=True, exist_ok=True)
+        properties = self._folder / "server.properties"
+        if not properties.exists():
+            data = self._folder / "data"
+            properties.write_text(PROPERTIES.format(port=self.port, controller=self._controller, data=data))
+            cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+            self._java("kafka.tools.StorageTool", "format", "--standalone", "-t", cluster, "-c", str(properties)).wait()
+        self._process = self._java("kafka.Kafka", str(properties))
+        self._wait()
+        return self
+
+    def _java(self, *arguments: str) -> subprocess.Popen[bytes]:
+        java = shutil.which("java")
+        if java is None:
+            raise MissingPart("Java 17 or newer", command="apt-get install openjdk-17-jre-headless")
+        assert self._folder is not None
+        path = ":".join(map(str, jars("kafka")))
+        with (self._folder / "kafka.log").open("ab") as log:
+            return subprocess.Popen([java, "-Xmx512m", "-cp", path, *arguments], stdout=log, stderr=log)  # noqa: S603
+
+    def _wait(self) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + READY
+        while time.monotonic() < deadline and self._process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+            except OSError:
+                time.sleep(0.1)
+            else:
+                return
+        self.stop()
+        raise SilboError(f"Kafka did not start; {self._folder}/kafka.log tells why.")
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """End it in order."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        if self._own is not None:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+
+def main() -> int:
+    """Run it until it is interrupted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, help="a free one, if it is left out")
+    parser.add_argument("--data", type=Path, help="a temporary folder, if it is left out")
+    options = parser.parse_args()
+    with Kafka(options.port, options.data) as kafka:
+        print(f"Kafka listens on {kafka.address}; Ctrl-C ends it", flush=True)
+        try:
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

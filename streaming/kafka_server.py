@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -137,6 +138,7 @@ def main() -> int:
     parser.add_argument("--port", type=int, help="a free one, if it is left out")
     parser.add_argument("--data", type=Path, help="a temporary folder, if it is left out")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # in order: Kafka must not outlive us
     with Kafka(options.port, options.data) as kafka:
         print(f"Kafka listens on {kafka.address}; Ctrl-C ends it", flush=True)
         try:

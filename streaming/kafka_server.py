@@ -83,7 +83,8 @@ class Kafka:
         if not properties.exists():
             data = self._folder / "data"
             properties.write_text(PROPERTIES.format(port=self.port, controller=self._controller, data=data))
-            cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+            # the first byte is 0: an id that begins with a minus would be taken for an option
+            cluster = urlsafe_b64encode(b"\0" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
             self._java("kafka.tools.StorageTool", "format", "--standalone", "-t", cluster, "-c", str(properties)).wait()
         self._process = self._java("kafka.Kafka", str(properties))
         self._wait()

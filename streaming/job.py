@@ -45,17 +45,18 @@ def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery
 
     spark.dataSource.register(LogSource)
     frames = {topic: _read(spark, folder, topic, options.batch) for topic in INPUTS}
-    found = matched(frames, options, {topic: partitions_of(folder, topic) for topic in INPUTS})
+    counts = {topic: partitions_of(folder, topic) for topic in INPUTS}
+    found = matched(frames, options, counts, str(folder.absolute()))
     for topic in (NOTIFICATIONS, REJECTED):
         create(folder, topic, 1)
     return written(found, options).foreachBatch(_sink(folder)).start()
 
 
-def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mapping[str, int]) -> DataFrame:
+def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mapping[str, int], source: str) -> DataFrame:
     """The notifications of the three inputs, matched as the options say."""
     from silbo.streaming.match import match
 
-    check(options, partitions)
+    check(options, partitions, source)
     return match(
         frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
         order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions,
@@ -68,13 +69,16 @@ def written(found: DataFrame, options: Options) -> DataStreamWriter:
     return writer.trigger(processingTime=options.trigger)
 
 
-def check(options: Options, partitions: Mapping[str, int]) -> None:
-    """Refuse what a state cannot live with: it was made for these shards, this order and these partitions."""
-    wanted = {"order": options.order, "lateness": options.lateness, "shards": options.shards, **partitions}
+def check(options: Options, partitions: Mapping[str, int], source: str) -> None:
+    """Refuse what a state cannot live with: it was made for this source, these shards, this order, these partitions."""
+    chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards}
+    wanted = {"source": source, **chosen, **partitions}
     path = options.checkpoint / SETTINGS
     if not path.exists():
         options.checkpoint.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(wanted), encoding="utf-8")
+        partial = path.with_suffix(".new")
+        partial.write_text(json.dumps(wanted), encoding="utf-8")
+        partial.rename(path)
         return
     made = json.loads(path.read_text(encoding="utf-8"))
     for name, value in wanted.items():
@@ -91,22 +95,25 @@ def _read(spark: SparkSession, folder: Path, topic: str, batch: int | None) -> D
 
 
 def _sink(folder: Path) -> Callable[[DataFrame, int], None]:
+    """What appends a batch's output; it looks for the end of a file once, and remembers it."""
+    ends: dict[str, int] = {}
+
     def write(frame: DataFrame, _batch: int) -> None:
         found: Mapping[str, list[Any]] = frame.select("topic", "value").toArrow().to_pydict()
         for topic in (NOTIFICATIONS, REJECTED):
             values = [value for name, value in zip(found["topic"], found["value"], strict=True) if name == topic]
             if values:
-                append(folder, topic, 0, values)
+                ends[topic] = append(folder, topic, 0, values, ends.get(topic, 0))
 
     return write
 
 
-def append(folder: Path, topic: str, partition: int, values: list[bytes]) -> None:
-    """Write records to a partition, and through to the disk."""
-    writer = Writer(folder, topic, partition)
+def append(folder: Path, topic: str, partition: int, values: list[bytes], since: int = 0) -> int:
+    """Write records to a partition that is whole up to `since`, and through to the disk; where it ends now."""
+    writer = Writer(folder, topic, partition, since)
     for value in values:
         writer.append(value)
-    writer.close()
+    return writer.close()
 
 
 def drain(folder: Path) -> None:
@@ -128,7 +135,11 @@ def in_order(values: Iterable[bytes]) -> list[Notified]:
         record = decode(value)
         assert isinstance(record, Notified)
         found.setdefault((record.publisher_uuid, record.sequence, record.subscriber_uuid, record.subscription), record)
-    return sorted(found.values(), key=lambda each: (each.time, each.subscriber, each.subscription))
+    return sorted(found.values(), key=_place)
+
+
+def _place(record: Notified) -> tuple[int, str, int, str, str]:
+    return record.time, record.publisher_uuid, record.sequence, record.subscriber, record.subscription
 
 
 class LogWriter:

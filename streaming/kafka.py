@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PREFIX = "silbo"
 ACKNOWLEDGED = 60.0  # seconds to wait for Kafka's word
+LARGEST = 2**22  # bytes of a record: a message of 1 MiB, its context, and what a notification adds
+SEGMENT = 86_400.0  # seconds
 UNCONFIRMED = 10_000  # records on their way before somebody looks whether they arrived
 
 
@@ -37,7 +39,7 @@ def _kafka() -> Any:
 
 def producer(address: str) -> KafkaProducer:
     """A producer whose records are acknowledged by every replica, each once."""
-    return _kafka().KafkaProducer(bootstrap_servers=address, acks="all")
+    return _kafka().KafkaProducer(bootstrap_servers=address, acks="all", max_request_size=LARGEST)
 
 
 def consumer(address: str) -> KafkaConsumer:
@@ -50,8 +52,11 @@ def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, reten
     from kafka.admin import KafkaAdminClient, NewTopic
 
     kept = str(round(retention * 1_000))
-    compacted = {"cleanup.policy": "compact", "min.compaction.lag.ms": kept}
-    dated = {"cleanup.policy": "delete", "retention.ms": kept}
+    # publications go by whole segments: the last may live a segment longer than the others
+    later = str(round((retention + SEGMENT) * 1_000))
+    sized = {"max.message.bytes": str(LARGEST), "segment.ms": str(round(SEGMENT * 1_000))}
+    compacted = {**sized, "cleanup.policy": "compact", "min.compaction.lag.ms": later}
+    dated = {**sized, "cleanup.policy": "delete", "retention.ms": kept}
     admin = KafkaAdminClient(bootstrap_servers=address)
     try:
         there = set(admin.list_topics())
@@ -79,6 +84,17 @@ def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
     return counts
 
 
+def delete_topics(address: str, prefix: str) -> None:
+    """Take the topics of a prefix away, with all that is in them."""
+    from kafka.admin import KafkaAdminClient
+
+    admin = KafkaAdminClient(bootstrap_servers=address)
+    try:
+        admin.delete_topics([named(role, prefix) for role in (*INPUTS, NOTIFICATIONS, REJECTED)])
+    finally:
+        admin.close()
+
+
 class KafkaWriter:
     """Sends records to the partition of their key, as `Sender` wants it."""
 
@@ -95,7 +111,10 @@ class KafkaWriter:
 
     def _send(self, role: str, key: str, record: Record, partition: int) -> None:
         topic = named(role, self._prefix)
-        self._sent.append(self._producer.send(topic, encode(record), key.encode(), partition=partition))
+        try:
+            self._sent.append(self._producer.send(topic, encode(record), key.encode(), partition=partition))
+        except _kafka().errors.KafkaError as error:
+            raise NotAcknowledged(str(error)) from None
         if len(self._sent) >= UNCONFIRMED:
             self.flush()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from silbo.streaming.jars import jars
 from silbo.streaming.job import Options, matched, written
-from silbo.streaming.kafka import PREFIX, named, partition_counts
+from silbo.streaming.kafka import LARGEST, PREFIX, named, partition_counts
 from silbo.streaming.spark import session
 from silbo.streaming.topics import INPUTS
 
@@ -24,7 +24,7 @@ def start(spark: SparkSession, address: str, options: Options, prefix: str = PRE
     """The job over Kafka's topics, running; `InvalidValue` if its checkpoint was made otherwise."""
     counts = partition_counts(address, prefix)
     frames = {role: _read(spark, address, role, prefix, options, counts[role]) for role in INPUTS}
-    found = matched(frames, options, counts)
+    found = matched(frames, options, counts, f"kafka://{address}/{prefix}")
     # roles become topics again, and the debug columns headers: repeats must have the same content
     sent = found.selectExpr(
         f"concat('{prefix}', substring(topic, {len(PREFIX) + 1})) as topic", "key", "value",
@@ -32,7 +32,7 @@ def start(spark: SparkSession, address: str, options: Options, prefix: str = PRE
         " struct('executor' as key, cast(executor as binary) as value)) as headers",
     )  # fmt: skip
     sink = written(sent, options).format("kafka").option("kafka.bootstrap.servers", address)
-    return sink.option("includeHeaders", "true").start()
+    return sink.option("includeHeaders", "true").option("kafka.max.request.size", str(LARGEST)).start()
 
 
 def _read(spark: SparkSession, address: str, role: str, prefix: str, options: Options, partitions: int) -> DataFrame:

@@ -43,39 +43,48 @@ def create(folder: Path, topic: str, partitions: int) -> None:
 class Writer:
     """Appends to one partition."""
 
-    def __init__(self, folder: Path, topic: str, partition: int) -> None:
+    def __init__(self, folder: Path, topic: str, partition: int, since: int = 0) -> None:
         path = partition_file(folder, topic, partition)
-        whole = end_of(path)
+        whole = end_of(path, since)
         self._file = path.open("r+b")
         self._file.truncate(whole)
         self._file.seek(whole)
 
     def append(self, value: bytes) -> None:
         """Write one record; it is on file, and safe from the death of this process, when `flush` returns."""
+        if not 0 < len(value) <= MOST:
+            raise InvalidValue("record", f"a record has 1 to {MOST:,} bytes, not {len(value):,}.")
         self._file.write(len(value).to_bytes(LENGTH, "big") + value)
 
     def flush(self) -> None:
         """Hand what was written to the system."""
         self._file.flush()
 
-    def close(self) -> None:
-        """Flush, and write it through to the disk."""
+    def close(self) -> int:
+        """Write it through to the disk; where the partition ends now."""
         self._file.flush()
         os.fsync(self._file.fileno())
+        end = self._file.tell()
         self._file.close()
+        return end
 
 
 def end_of(path: Path, start: int = 0) -> int:
     """Where the last whole record from `start` on ends."""
     size = path.stat().st_size
     at = start
+    if start > size:
+        raise InvalidValue(
+            "log", f"{path} was {start:,} bytes long and has {size:,} now. It is another log, or damaged."
+        )
     with path.open("rb") as file:
         while at + LENGTH <= size:
             file.seek(at)
             length = int.from_bytes(file.read(LENGTH), "big")
             if length > MOST:
                 raise InvalidValue("log", f"{path}: no record begins at {at}. The file is damaged, or none of silbo's.")
-            if at + LENGTH + length > size:
+            # no record is empty: zeros are what a power cut leaves behind the last one
+            if length == 0 or at + LENGTH + length > size:
                 break
             at += LENGTH + length
     return at

@@ -29,6 +29,7 @@ from silbo.model.values import (
 
 VERSION = 1
 SET, GEOMETRY = 1, 2  # extension types
+SHOWN = 65_536  # bytes of a rejected record that are kept: with its reason it must not outgrow what it is sent through
 LAST = 2**63 - 1  # the time of a tick behind which nothing comes
 
 
@@ -106,7 +107,7 @@ class Notified:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A record that changed nothing: where it stands, why, and its bytes."""
+    """A record that changed nothing: where it stands, why, and its bytes, `SHOWN` of them at most."""
 
     time: int
     topic: str
@@ -156,9 +157,13 @@ def decode(data: bytes) -> Record:
     version, kind, time, fields = parts(data)
     if version > VERSION:
         raise InvalidRecord(f"version {version} is newer than {VERSION}, which this silbo reads. Update silbo.")
+    if version < VERSION:
+        raise InvalidRecord(f"there is no version {version}.")
     reader = READERS.get(kind)
     if reader is None:
         raise InvalidRecord(f"unknown kind {kind!r}; expected one of: {', '.join(READERS)}.")
+    if time == LAST and kind != "tick":
+        raise InvalidRecord("the last of all times is a tick's.")
     try:
         return reader(time, *fields)
     except (TypeError, ValueError) as error:

@@ -16,7 +16,7 @@ from silbo.errors import InvalidRecord, SilboError
 from silbo.matching.filter import Filter
 from silbo.streaming.columns import Chunk, Refusal
 from silbo.streaming.order import NEVER, Partition
-from silbo.streaming.records import Notified, Published, Record, Rejected, Subscribed, Tick, decode
+from silbo.streaming.records import SHOWN, Notified, Published, Record, Rejected, Subscribed, Tick, decode, encode
 
 
 def shard_of(subscriber: str, shards: int) -> int:
@@ -69,13 +69,15 @@ class Router:
             try:
                 record = checked(data)
             except SilboError as error:
-                parts[offset % self._shards].refused.append((offset, error.line, data))
+                parts[offset % self._shards].refused.append((offset, error.line, data[:SHOWN]))
                 continue
+            # written anew: who reads a chunk trusts it, and what was decoded is what was checked
+            checked_value = encode(record)
             for shard in self._targets(record):
                 part = parts[shard]
                 part.offsets.append(offset)
                 part.befores.append(mark)
-                part.values.append(data)
+                part.values.append(checked_value)
             mark = max(mark, record.time)
         self._marks[topic, partition] = mark
         for shard in range(self._shards):

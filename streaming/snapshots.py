@@ -12,6 +12,7 @@ from silbo.streaming.records import trusted
 from silbo.streaming.step import Delta, Settings, State, absorb, records_of, take_records
 
 CHUNK = 2**20  # bytes of a chunk, about
+WAITING = 1_000  # records of a chunk that wait for the frontier
 
 
 def pack_delta(delta: Delta) -> bytes:
@@ -36,7 +37,9 @@ def pack(state: State) -> Iterator[bytes]:
     """A state as chunks: what holds as of the frontier, then what waits for it."""
     for chunk in _chunks(records_of(state)):
         yield msgpack.packb(["records", chunk])
-    yield msgpack.packb(["delta", pack_delta(Delta(state.frontier.marks, state.waiting))])
+    yield msgpack.packb(["delta", pack_delta(Delta(state.frontier.marks, []))])
+    for first in range(0, len(state.waiting), WAITING):
+        yield msgpack.packb(["delta", pack_delta(Delta({}, state.waiting[first : first + WAITING]))])
 
 
 def _chunks(values: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -18,6 +18,7 @@ from silbo.model.notification import Publication
 from silbo.streaming.columns import Columns
 from silbo.streaming.order import Arrival, Frontier, Partition, arrival
 from silbo.streaming.records import (
+    SHOWN,
     ContextIs,
     Notified,
     Published,
@@ -65,7 +66,7 @@ class State:
     """The subscriptions and contexts of a shard as of the frontier, and what waits for it."""
 
     settings: Settings
-    core: Core = field(default_factory=Core)
+    core: Core = field(default_factory=lambda: Core("fast"))
     peers: dict[str, Peer] = field(default_factory=dict)
     waiting: list[Arrival] = field(default_factory=list)
     frontier: Frontier = field(init=False)
@@ -105,7 +106,9 @@ def _accepted(state: State, columns: Columns) -> tuple[list[Arrival], list[Rejec
             arrivals.append(arrival(topic, partition, offset, record, value))
         # a publication comes to every shard, and one of them says so
         elif not isinstance(record, Published) or offset % settings.shards == settings.shard:
-            rejected.append(Rejected(0, topic, partition, offset, LATE.format(record.time, frontier.lateness), value))
+            rejected.append(
+                Rejected(0, topic, partition, offset, LATE.format(record.time, frontier.lateness), value[:SHOWN])
+            )
     return arrivals, rejected
 
 
@@ -163,7 +166,7 @@ class _Walk:
         if self._batch is None:
             return
         for published, (publication, rows) in zip(self._published, self._batch.apply(), strict=True):
-            for row in sorted(rows, key=lambda row: (row.name, row.id)):
+            for row in sorted(rows, key=lambda row: (row.name, row.id, row.subscriber)):
                 self.notifications.append(
                     Notified(
                         published.time, published.publisher, published.name, published.sequence,

@@ -375,8 +375,8 @@ MUTATIONS = [
     Mutation(
         "forget what waits for the frontier in a snapshot",
         "streaming/snapshots.py",
-        "Delta(state.frontier.marks, state.waiting)",
-        "Delta(state.frontier.marks, [])",
+        "Delta({}, state.waiting[first : first + WAITING])",
+        "Delta({}, [])",
     ),
 ]
 

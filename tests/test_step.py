@@ -4,11 +4,14 @@ import random
 from collections import Counter
 from functools import partial
 
+import msgpack
 import pytest
 
+import silbo
 from silbo.broker.fold import Fold
+from silbo.errors import NotAcknowledged
 from silbo.streaming.columns import Chunk, Columns
-from silbo.streaming.log import partition_of
+from silbo.streaming.log import Writer, create, end_of, partition_file, partition_of, read_all
 from silbo.streaming.order import NEVER
 from silbo.streaming.records import LAST, ContextIs, Published, Subscribed, Tick, Unsubscribed, decode, encode
 from silbo.streaming.routing import Router
@@ -172,6 +175,59 @@ def test_what_cannot_be_read_is_rejected_with_its_place_and_the_job_goes_on():
     assert [each.subscription for each in job.notifications] == ["s"]
 
 
+def test_what_is_written_another_way_means_the_same():
+    """A set as a plain list passes the door as a set; who trusts a chunk gets what was checked."""
+    job = Job(shards=1, order="arrival")
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(1, "u", "car", "s", "true", "pub.x in this.s", ()),
+                                     Subscribed(1, "u", "car", "t", "true", "pub.l = this.s", ())]))  # fmt: skip
+    job.batch({(CONTEXTS, 0): [msgpack.packb([1, "context", 2, "u", {"s": [1, 2, 3]}])]})
+    published = [1, "publish", 3, "p", "p", 1, {}, {"x": 2, "l": [1, 2]}, {}, None, None]
+    job.batch({(PUBLICATIONS, 0): [msgpack.packb(published)]})
+    assert [each.subscription for each in job.notifications] == ["s"]
+    job.batch({(CONTEXTS, 0): [msgpack.packb([0, "context", 2, "u", {}]), encode(ContextIs(LAST, "u", {}))]})
+    assert len(job.rejected) == 2
+
+
+def test_a_large_record_is_rejected_by_its_beginning():
+    job = Job(shards=1, order="arrival")
+    job.batch({(CONTEXTS, 0): [b"x" * 10**6]})
+    assert [len(each.value) for each in job.rejected] == [65_536]
+
+
+def test_the_job_matches_whatever_index_others_have(monkeypatch):
+    monkeypatch.setenv("SILBO_INDEX", "plain")
+    job = Job(shards=1, order="arrival")
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(1, "u", "car", "s", "true", None, ())]))
+    job.batch(record(PUBLICATIONS, [Published(2, "p", "p", 1, {}, {}, {}, None, None)]))
+    assert len(job.notifications) == 1
+
+
+def test_what_could_not_be_sent_was_not_done():
+    sent, fails = [], []
+
+    def send(_topic, _key, record):
+        if fails:
+            raise fails.pop()
+        sent.append(record)
+
+    with silbo.Broker(index=Sender(send)) as broker:
+        session = broker.connect("car")
+        session.advertise("true")
+        session.set_context(x=1.0)
+        subscription = session.subscribe("true")
+        for verb in (lambda: session.set_context(x=2.0), subscription.close, lambda: session.publish({"a": 1})):
+            fails.append(NotAcknowledged("Kafka is away"))
+            with pytest.raises(NotAcknowledged):
+                verb()
+        assert session.context == {"x": 1.0}
+        session.set_context(x=2.0)
+        assert session.publish({"a": 1}).sequence == 1
+        subscription.close()
+    assert [type(each).__name__ for each in sent] == [
+        "ContextIs", "Subscribed", "ContextIs", "Published", "Unsubscribed", "ContextIs",
+    ]  # fmt: skip
+
+
 def test_a_rejected_record_moves_no_frontier():
     job = Job(shards=1)
     for topic in INPUTS:
@@ -250,3 +306,23 @@ def test_subscribers_are_spread_over_the_shards_and_each_is_notified_once():
 
 def test_marks_begin_before_every_time():
     assert NEVER < -LAST
+
+
+def test_a_log_that_is_damaged_is_read_as_far_as_it_is_whole(tmp_path):
+    create(tmp_path, CONTEXTS, 1)
+    path = partition_file(tmp_path, CONTEXTS, 0)
+    writer = Writer(tmp_path, CONTEXTS, 0)
+    for value in (b"one", b"two"):
+        writer.append(value)
+    for value in (b"", b"x" * (2**24 + 1)):
+        with pytest.raises(silbo.SilboError, match="a record has"):
+            writer.append(value)
+    writer.close()
+    whole = path.read_bytes()
+    for tail in (b"\0" * 40, b"\0\0\0\7half"):
+        path.write_bytes(whole + tail)
+        assert list(read_all(tmp_path, CONTEXTS, 0)) == [b"one", b"two"]
+        Writer(tmp_path, CONTEXTS, 0).close()
+        assert path.read_bytes() == whole
+    with pytest.raises(silbo.SilboError, match="another log, or damaged"):
+        end_of(path, len(whole) + 1)

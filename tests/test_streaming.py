@@ -87,12 +87,14 @@ def test_what_is_no_record_is_rejected_and_the_job_goes_on(spark, tmp_path):
 @pytest.mark.parametrize("changed", [{"shards": 3}, {"order": "arrival"}, {"lateness": 1.0}])
 def test_a_checkpoint_made_otherwise_is_refused(tmp_path, changed):
     partitions = dict.fromkeys(INPUTS, 3)
-    job.check(job.Options(tmp_path), partitions)
-    job.check(job.Options(tmp_path), partitions)
+    job.check(job.Options(tmp_path), partitions, "log")
+    job.check(job.Options(tmp_path), partitions, "log")
     with pytest.raises(silbo.SilboError, match="was made with"):
-        job.check(job.Options(tmp_path, **changed), partitions)
+        job.check(job.Options(tmp_path, **changed), partitions, "log")
+    with pytest.raises(silbo.SilboError, match="was made with 'log'"):
+        job.check(job.Options(tmp_path), partitions, "another")
     with pytest.raises(silbo.SilboError, match="was made with 3, not 4"):
-        job.check(job.Options(tmp_path), {**partitions, CONTEXTS: 4})
+        job.check(job.Options(tmp_path), {**partitions, CONTEXTS: 4}, "log")
 
 
 def test_every_reducer_has_its_shard(spark):

@@ -19,7 +19,7 @@ from silbo.broker.batch import Batch
 from silbo.broker.bulk import Columns, are_numbers, rows_of
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.table import ContextTable
-from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, UnknownId
+from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, SilboError, UnknownId
 from silbo.matching.candidates import Candidates, Deciding, Found, SubscriptionRow
 from silbo.matching.decision import decided
 from silbo.matching.filter import Filter
@@ -162,15 +162,21 @@ class Core:
         """End a subscription."""
         if id not in peer.subscriptions:
             raise UnknownId("subscription", id, peer.subscriptions)
-        row = peer.subscriptions.pop(id)
+        row = peer.subscriptions[id]
         self.index.remove(row)
+        del peer.subscriptions[id]
         return row
 
     def set_context(self, peer: Peer, changes: Mapping[str, ContextValue | None]) -> bool:
         """One write of one row; whether anything changed."""
+        before = self.contexts.at(peer.row)
         changed = self.contexts.write(peer.row, changes)
         if changed and self.listener is not None:
-            self.listener.set_context(peer.uuid, self.contexts.at(peer.row))
+            try:
+                self.listener.set_context(peer.uuid, self.contexts.at(peer.row))
+            except SilboError:
+                self.contexts.write(peer.row, {**dict.fromkeys(changes), **before})
+                raise
         return changed
 
     def set_contexts(
@@ -188,7 +194,11 @@ class Core:
     def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
         publication = self.accept(peer, message)
-        (found,) = self._found((publication,))
+        try:
+            (found,) = self._found((publication,))
+        except SilboError:
+            peer.sequence -= 1  # whoever refused it, it takes none
+            raise
         return publication, decided(publication, message[2], found, self.contexts)
 
     def publish_many(

@@ -20,12 +20,13 @@ EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
   silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
   silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
-  silbo stream --kafka localhost:9092 --create-topics --checkpoint city.checkpoint
+  silbo stream --kafka localhost:9092 --create-topics --order arrival --checkpoint city.checkpoint
 
 A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
 order of their times, whatever the batches are; arrival order matches at once what a batch has. A job that was
 stopped or killed goes on from its checkpoint.
 """
+MOST_SECONDS = 1e9
 EVERY = 2  # seconds between two lines of progress
 
 
@@ -46,7 +47,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--prefix", default="silbo", metavar="NAME", help="how topics' names begin (default: silbo)")
     parser.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="where the job keeps its state")
     parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
-    parser.add_argument("--lateness", type=float, default=0.0, metavar="SECONDS",
+    parser.add_argument("--lateness", type=_seconds, default=0.0, metavar="SECONDS",
                         help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
     parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
     parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
@@ -73,6 +74,14 @@ def run(options: argparse.Namespace) -> int:
         query.stop()
     print(f"{_rows(query):,} records in {time.monotonic() - since:.1f} s", file=sys.stderr)
     return 0
+
+
+def _seconds(text: str) -> float:
+    """Seconds, from 0."""
+    value = float(text)
+    if not 0 <= value < MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"seconds from 0 are expected, not {text}")
+    return value
 
 
 def _options(options: argparse.Namespace) -> Options:

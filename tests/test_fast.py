@@ -619,6 +619,20 @@ def test_a_function_that_waited_for_a_grid_loses_nobody_when_it_gets_one():
     assert matcher.match({}, x=1.0) == ["late"]
 
 
+def test_a_family_that_gives_its_grid_up_is_found_by_content():
+    matcher = Matcher("context")
+    for i in range(50):
+        matcher.add(f"s{i}", f"a >= {i % 5}", "abs(pub.x - this.x) <= 3", f"u{i}")
+        matcher.set(f"u{i}", x=float(i))
+    assert matcher.match({"a": 9}, x=10.0) == [f"s{i}" for i in (10, 11, 12, 13, 7, 8, 9)]
+    matcher.index._functions._take_grid(next(iter(matcher.index.families)))
+    assert matcher.index.stats()["plan"] == "content first"
+    assert matcher.match({"a": 9}, x=10.0) == [f"s{i}" for i in (10, 11, 12, 13, 7, 8, 9)]
+    matcher.remove("s10")
+    matcher.set("u40", x=10.0)
+    assert matcher.match({"a": 9}, x=10.0) == [f"s{i}" for i in (11, 12, 13, 40, 7, 8, 9)]
+
+
 def test_functions_that_wait_get_a_grid_once_all_others_are_gone():
     matcher = Matcher()
     hogs(matcher)

@@ -54,7 +54,7 @@ def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery
 
 def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mapping[str, int], source: str) -> DataFrame:
     """The notifications of the three inputs, matched as the options say."""
-    from silbo.streaming.match import match
+    from silbo.streaming.frames import match
 
     check(options, partitions, source)
     return match(

@@ -98,7 +98,7 @@ def test_a_checkpoint_made_otherwise_is_refused(tmp_path, changed):
 
 
 def test_every_reducer_has_its_shard(spark):
-    from silbo.streaming.match import reducer_keys
+    from silbo.streaming.frames import reducer_keys
 
     for shards in (1, 2, 3, 5, 8):
         keys = reducer_keys(spark, shards)
@@ -188,3 +188,10 @@ def test_a_log_without_topics_is_refused(tmp_path):
     )  # fmt: skip
     assert done.returncode == 2
     assert "has no topic silbo.subscriptions" in done.stderr
+
+
+def test_for_spark_users_it_is_one_function():
+    import silbo.streaming
+    from silbo.streaming.frames import match
+
+    assert silbo.streaming.match is match

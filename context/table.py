@@ -163,15 +163,16 @@ class ContextTable:
         """Write arrays of floats, integers or bools into many rows, all or none; the last of a row counts."""
         import numpy as np
 
-        bulk = self._bulk | columns.keys()
-        if self.cells is None or self._widest + len(bulk) > MAX_VARIABLES:
+        if self.cells is None or self._widest + len(self._bulk | columns.keys()) > MAX_VARIABLES:
             self._write_one_by_one(rows, columns)
             return
         encoded = {name: self.cells.encoded(name, column) for name, column in columns.items()}
-        if any(self.column(name) is None for name in columns):
+        for name in columns:
+            self.column(name)
+        if not columns.keys() <= self.cells.columns.keys():  # one may have had to make room for the next
             self._write_one_by_one(rows, columns)
             return
-        self._bulk = bulk
+        self._bulk |= columns.keys()
         self.cells.write_columns(np.asarray(rows, np.int64), encoded)
         self.writes += len(rows)
 

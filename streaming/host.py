@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROUTED = "shard int, chunk binary"
 OUTPUT = "topic string, key binary, value binary, shard int, executor string"
-HEAD = "token string, snapshot_bytes long, delta_bytes long, batches long"
+HEAD = "token string, snapshot_bytes long, delta_bytes long"
 BYTES = "value binary"
 
 FOLD = 4  # deltas larger than a fourth of the snapshot are folded into it
@@ -38,11 +38,10 @@ SMALL = 2**20  # bytes of deltas that are never worth it
 
 
 class Sizes(NamedTuple):
-    """What the head tells besides the token: bytes of both parts, and how many batches there have been."""
+    """What the head tells besides the token: the bytes of both parts."""
 
     snapshot: int
     deltas: int
-    batches: int
 
 
 # by the shard and the identity of its state: the token of what was written last, and the state itself
@@ -122,7 +121,7 @@ class Matcher(StatefulProcessor):
         settings = replace(self._settings, shard=shard)
         head = self._head.get()
         if head is None:
-            return uuid.uuid4().hex, State(settings), Sizes(0, 0, 0)
+            return uuid.uuid4().hex, State(settings), Sizes(0, 0)
         token, *sizes = head
         identity = token.partition("/")[0]
         cached = _states.pop((identity, shard), None)
@@ -142,7 +141,7 @@ class Matcher(StatefulProcessor):
             snapshot_bytes, delta_bytes = sum(map(len, chunks)), 0
         else:
             self._deltas.appendValue((delta,))
-        self._head.update((token, snapshot_bytes, delta_bytes, sizes.batches + 1))
+        self._head.update((token, snapshot_bytes, delta_bytes))
         while len(_states) >= CACHED:  # of queries that ended, the oldest first
             _states.pop(next(iter(_states)))
         _states[identity, shard] = token, state

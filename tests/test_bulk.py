@@ -235,3 +235,14 @@ def test_variables_written_in_bulk_do_not_hold_their_columns_for_ever():
     assert len(broker.stats()["families"]) == 10
     assert [dict(session.context) for session in sessions] == [{}, {}]
     broker.close()
+
+
+def test_columns_that_make_room_for_each_other_are_written_one_by_one():
+    """One column is left, and two variables come at once."""
+    table = ContextTable()
+    rows = [table.row(str(i)) for i in range(2)]
+    for i in range(63):
+        table.column(f"used{i}")
+        table.use_column(f"used{i}", 1)
+    table.write_columns(rows, {"x": np.array([1.0, 2.0]), "y": np.array([3.0, 4.0])})
+    assert [dict(table.at(row)) for row in rows] == [{"x": 1.0, "y": 3.0}, {"x": 2.0, "y": 4.0}]

@@ -2,15 +2,19 @@
 
 `transformWithState` keeps for each shard a short head, the chunks of a snapshot and the deltas behind them. The
 state that can be matched is a cache in the Python worker; it is used only if the head's token says that it is the
-one that was written last, whichever attempt, executor or restart wrote it.
+one that was written last, whichever attempt, executor or restart wrote it. Besides what it puts out, a shard tells
+of each batch how it went, in a row of its own that `frames` observes.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
+import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,16 +25,20 @@ from silbo.streaming.columns import Chunk, Columns
 from silbo.streaming.records import encode
 from silbo.streaming.routing import Router
 from silbo.streaming.snapshots import pack, pack_delta, restored
-from silbo.streaming.step import Settings, State, step
+from silbo.streaming.step import Outcome, Settings, State, step
 from silbo.streaming.topics import NOTIFICATIONS, REJECTED
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROUTED = "shard int, chunk binary"
-OUTPUT = "topic string, key binary, value binary, shard int, executor string"
-HEAD = "token string, snapshot_bytes long, delta_bytes long"
-BYTES = "value binary"
+TOLD = (
+    "frontier long, waiting long, records long, notifications long, rejected long, hits long, folds long,"
+    " bytes long, unpack_ms double, state_ms double, step_ms double, keep_ms double"
+)
+OUTPUT = f"topic string, key binary, value binary, shard int, executor string, told struct<{TOLD}>"
+HEAD = "token string, chunks int, snapshot_bytes long, deltas int, delta_bytes long"
+NUMBER, BYTES = "number int", "value binary"
 
 FOLD = 4  # deltas larger than a fourth of the snapshot are folded into it
 CACHED = 64  # states in one worker
@@ -38,10 +46,12 @@ SMALL = 2**20  # bytes of deltas that are never worth it
 
 
 class Sizes(NamedTuple):
-    """What the head tells besides the token: the bytes of both parts."""
+    """What the head tells besides the token: the entries and the bytes of both parts."""
 
-    snapshot: int
-    deltas: int
+    chunks: int = 0
+    snapshot_bytes: int = 0
+    deltas: int = 0
+    delta_bytes: int = 0
 
 
 # by the shard and the identity of its state: the token of what was written last, and the state itself
@@ -65,16 +75,31 @@ class Routing:
 
         router = Router(len(self._keys))
         for batch in batches:
-            made = [
+            made = self._routed(router, batch)
+            if made:
+                keys, chunks = zip(*made, strict=True)
+                arrays = [pa.array(keys, pa.int32()), pa.array(chunks, pa.binary())]
+                yield pa.RecordBatch.from_arrays(arrays, names=["shard", "chunk"])
+
+    def _routed(self, router: Router, batch: pa.RecordBatch) -> list[tuple[int, bytes]]:
+        with uncollected():
+            return [
                 (self._keys[shard], chunk.pack())
                 for (topic, partition), records in _by_partition(batch).items()
                 for shard, chunk in router.chunks(topic, partition, records)
             ]
-            if made:
-                keys, chunks = zip(*made, strict=True)
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array(keys, pa.int32()), pa.array(chunks, pa.binary())], names=["shard", "chunk"]
-                )
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let the garbage collector rest: thousands of new records would send it through all subscriptions, in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _by_partition(batch: pa.RecordBatch) -> dict[tuple[str, int], list[tuple[int, bytes | None]]]:
@@ -95,53 +120,104 @@ class Matcher(StatefulProcessor):
         self._keys = keys
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Name the state's parts."""
+        """Name the state's parts: what is written at every batch first, apart from what seldom is.
+
+        RocksDB packs neighbouring keys together; a large snapshot between the two would be packed again and again.
+        """
         self._head = handle.getValueState("head", HEAD)
-        self._snapshot = handle.getListState("snapshot", BYTES)
-        self._deltas = handle.getListState("deltas", BYTES)
+        self._deltas = handle.getMapState("deltas", NUMBER, BYTES)
+        self._snapshot = handle.getMapState("snapshot", NUMBER, BYTES)
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803, ARG002
         """Take a batch in, and put out notifications in the order of their publications."""
-        shard = self._keys.index(key[0])
+        with uncollected():
+            made = list(self._matched(self._keys.index(key[0]), rows))
+        return iter(made)
+
+    def _matched(self, shard: int, rows: Iterator[Row]) -> Iterator[Row]:
+        watch = _Watch()
         columns = Columns([Chunk.unpack(bytes(row.chunk)) for row in rows])
-        identity, state, sizes = self._state(shard)
+        watch.lap("unpack_ms")
+        identity, state, sizes, is_hit = self._state(shard)
+        watch.lap("state_ms")
         outcome = step(state, columns)
-        self._keep(identity, shard, state, sizes, pack_delta(outcome.delta))
-        executor = executor_name()
-        for notification in outcome.notifications:
-            key = notification.subscriber_uuid.encode()
-            yield Row(topic=NOTIFICATIONS, key=key, value=encode(notification), shard=shard, executor=executor)
-        for rejected in outcome.rejected:
-            yield Row(topic=REJECTED, key=None, value=encode(rejected), shard=shard, executor=executor)
+        watch.lap("step_ms")
+        kept, is_folded = self._keep(identity, shard, state, sizes, pack_delta(outcome.delta))
+        watch.lap("keep_ms")
+        told = Row(
+            frontier=state.frontier.time, waiting=len(state.waiting), records=len(columns),
+            notifications=len(outcome.notifications), rejected=len(outcome.rejected), hits=int(is_hit),
+            folds=int(is_folded), bytes=kept.snapshot_bytes + kept.delta_bytes, **watch.laps,
+        )  # fmt: skip
+        yield from _output(outcome, shard, told)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _state(self, shard: int) -> tuple[str, State, Sizes]:
+    def _state(self, shard: int) -> tuple[str, State, Sizes, bool]:
+        """The identity of a shard's state, the state, its sizes, and whether this worker had it."""
         settings = replace(self._settings, shard=shard)
         head = self._head.get()
         if head is None:
-            return uuid.uuid4().hex, State(settings), Sizes(0, 0)
+            return uuid.uuid4().hex, State(settings), Sizes(), True  # there was nothing to read
         token, *sizes = head
         identity = token.partition("/")[0]
         cached = _states.pop((identity, shard), None)
         if cached is not None and cached[0] == token:
-            return identity, cached[1], Sizes(*sizes)
-        chunks, deltas = ([bytes(each[0]) for each in part.get()] for part in (self._snapshot, self._deltas))
-        return identity, restored(settings, chunks, deltas), Sizes(*sizes)
+            return identity, cached[1], Sizes(*sizes), True
+        chunks, deltas = map(_in_order, (self._snapshot, self._deltas))
+        return identity, restored(settings, chunks, deltas), Sizes(*sizes), False
 
-    def _keep(self, identity: str, shard: int, state: State, sizes: Sizes, delta: bytes) -> None:
+    def _keep(self, identity: str, shard: int, state: State, sizes: Sizes, delta: bytes) -> tuple[Sizes, bool]:
         """Write what came, folded if the deltas are too many, and remember the state under a token of this write."""
         token = f"{identity}/{uuid.uuid4().hex}"
-        snapshot_bytes, delta_bytes = sizes.snapshot, sizes.deltas + len(delta)
-        if delta_bytes > max(SMALL, snapshot_bytes // FOLD):
-            chunks = list(pack(state))
-            self._snapshot.put([(chunk,) for chunk in chunks])
-            self._deltas.clear()
-            snapshot_bytes, delta_bytes = sum(map(len, chunks)), 0
+        is_fold = sizes.delta_bytes + len(delta) > max(SMALL, sizes.snapshot_bytes // FOLD)
+        if is_fold:
+            sizes = self._fold(list(pack(state)), sizes)
         else:
-            self._deltas.appendValue((delta,))
-        self._head.update((token, snapshot_bytes, delta_bytes))
+            self._deltas.updateValue((sizes.deltas,), (delta,))
+            sizes = sizes._replace(deltas=sizes.deltas + 1, delta_bytes=sizes.delta_bytes + len(delta))
+        self._head.update((token, *sizes))
         while len(_states) >= CACHED:  # of queries that ended, the oldest first
             _states.pop(next(iter(_states)))
         _states[identity, shard] = token, state
+        return sizes, is_fold
+
+    def _fold(self, chunks: list[bytes], sizes: Sizes) -> Sizes:
+        """A new snapshot takes the place of the old one and of all deltas."""
+        for number, chunk in enumerate(chunks):
+            self._snapshot.updateValue((number,), (chunk,))
+        for number in range(len(chunks), sizes.chunks):
+            self._snapshot.removeKey((number,))
+        self._deltas.clear()
+        return Sizes(len(chunks), sum(map(len, chunks)))
+
+
+class _Watch:
+    """Milliseconds of one stage after the other."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.laps[stage] = (now - self._since) * 1_000
+        self._since = now
+
+
+def _in_order(part: Any) -> Iterator[bytes]:
+    """The values of a part by their numbers, which RocksDB may keep in another order."""
+    found = {number: bytes(value) for (number,), (value,) in part.iterator()}
+    return (found[number] for number in sorted(found))
+
+
+def _output(outcome: Outcome, shard: int, told: Row) -> Iterator[Row]:
+    executor = executor_name()
+    place = {"shard": shard, "executor": executor}
+    yield Row(topic=None, key=None, value=None, **place, told=told)
+    for notification in outcome.notifications:
+        key = notification.subscriber_uuid.encode()
+        yield Row(topic=NOTIFICATIONS, key=key, value=encode(notification), **place, told=None)
+    for rejected in outcome.rejected:
+        yield Row(topic=REJECTED, key=None, value=encode(rejected), **place, told=None)

@@ -60,7 +60,7 @@ def _observed(found: DataFrame) -> DataFrame:
     from pyspark.sql.functions import expr
 
     counts = ("waiting", "records", "notifications", "rejected", "hits", "folds", "bytes")
-    stages = ("unpack_ms", "state_ms", "step_ms", "keep_ms")
+    stages = ("unpack_ms", "step_ms", "pack_ms", "match_ms", "keep_ms")
     return found.observe(
         OBSERVED,
         expr("min(told.frontier) as frontier"),

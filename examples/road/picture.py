@@ -42,7 +42,7 @@ def draw(road: Road, alerts: list[Alert], path: Path) -> None:
         if alerts:
             _one_car(axes, road, alerts)
         axes.set(xlim=(0, SQUARE), ylim=(0, SQUARE), aspect="equal", xlabel="km east", ylabel="km north")
-        axes.set_title("A dot is where a car was when an alert reached it; a line leads to its camera.", fontsize=11)
+        axes.set_title("A dot is where an alert reached a car; a line, drawn for some, leads to a camera.", size=11)
         what = f"{len(road.cars):,} cars, {len(road.cameras)} cameras, {road.minute} minutes: {len(alerts):,} alerts"
         figure.suptitle(what, fontsize=17)
         figure.legend(loc="outside lower center", ncols=3, frameon=False)

@@ -36,7 +36,11 @@ class Options:
     lateness: float = 0.0  # seconds
     shards: int = 2
     trigger: str = "0 seconds"
-    batch: int | None = None  # records of a partition in a batch, at most
+    batch: int | Mapping[str, int] | None = None  # records of a partition in a batch, at most; or by topic
+
+    def limit(self, topic: str) -> int | None:
+        """Records of a topic's partition in a batch, at most."""
+        return self.batch.get(topic) if isinstance(self.batch, Mapping) else self.batch
 
 
 def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery:
@@ -44,7 +48,7 @@ def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery
     from silbo.streaming.source import LogSource
 
     spark.dataSource.register(LogSource)
-    frames = {topic: _read(spark, folder, topic, options.batch) for topic in INPUTS}
+    frames = {topic: _read(spark, folder, topic, options.limit(topic)) for topic in INPUTS}
     counts = {topic: partitions_of(folder, topic) for topic in INPUTS}
     found = matched(frames, options, counts, str(folder.absolute()))
     for topic in (NOTIFICATIONS, REJECTED):

@@ -45,6 +45,7 @@ def _read(spark: SparkSession, address: str, role: str, prefix: str, options: Op
         .option("startingOffsets", "earliest")
         .option("kafka.fetch.max.wait.ms", "10")  # what comes seldom is not held back
     )
-    if options.batch is not None:
-        reader = reader.option("maxOffsetsPerTrigger", str(options.batch * partitions))
+    limit = options.limit(role)
+    if limit is not None:
+        reader = reader.option("maxOffsetsPerTrigger", str(limit * partitions))
     return reader.load().select(lit(role).alias("topic"), "partition", "offset", "value")

@@ -275,7 +275,7 @@ def test_help_loads_nothing_heavy():
 def test_the_stream_bench_agrees_with_the_naive_way_and_has_every_figure(spark):
     from silbo.bench.stream import Plan, measure
 
-    plan = Plan(rounds=1, together=1_000, moves=400, beside=40, quiet=2, few=5, rate=20, seconds=4.0, warm=0.0)
+    plan = Plan(rounds=2, together=1_000, moves=400, beside=40, quiet=2, few=5, rate=20, seconds=4.0, warm=0.0)
     found = measure(spark, 2_000, None, 1, plan)
     assert found["agrees"]
     assert found["notifications"] > 0

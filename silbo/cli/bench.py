@@ -52,9 +52,10 @@ STREAM = """examples:
   silbo bench stream --subscriptions 100000 --source kafka --json
   silbo bench stream --subscriptions 1000000 --source kafka --kafka localhost:9092
 
-Runs the Spark job in this process (local[2]) in arrival order. publications_per_s and contexts_per_s are of drained
-rounds; untouched is what a batch costs that no subscription is touched by, folds of the state apart; naive is every
-publication against every subscription in Spark's SQL, in rounds of the same size. Without --kafka a Kafka is started.
+Runs the Spark job in this process (local[2]) in arrival order. publications_per_s and contexts_per_s are of topics
+that were filled before; untouched is what a batch costs that touches no subscription, folds of the state apart; naive
+is every publication against every subscription in Spark's SQL, in batches of the same size. Without --kafka a Kafka
+is started.
 """
 REPORT = """examples:
   silbo bench report --out docs/performance.md

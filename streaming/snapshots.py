@@ -7,6 +7,7 @@ from typing import Any
 
 import msgpack
 
+from silbo.streaming.idle import IdleFrontier
 from silbo.streaming.order import Arrival, arrival
 from silbo.streaming.records import trusted
 from silbo.streaming.step import Delta, Settings, State, absorb, records_of, take_records
@@ -38,6 +39,8 @@ def pack(state: State) -> Iterator[bytes]:
     for chunk in _chunks(records_of(state)):
         yield msgpack.packb(["records", chunk])
     yield msgpack.packb(["delta", pack_delta(Delta(state.frontier.marks, []))])
+    if isinstance(state.frontier, IdleFrontier):
+        yield msgpack.packb(["silence", state.frontier.silence()])
     for first in range(0, len(state.waiting), WAITING):
         yield msgpack.packb(["delta", pack_delta(Delta({}, state.waiting[first : first + WAITING]))])
 
@@ -64,6 +67,9 @@ def restored(settings: Settings, chunks: Iterable[bytes], deltas: Sequence[bytes
         kind, content = msgpack.unpackb(data)
         if kind == "records":
             take_records(state, content)
+        elif kind == "silence":
+            assert isinstance(state.frontier, IdleFrontier)
+            state.frontier.restore(content)
         else:
             absorb(state, unpack_delta(content))
     for data in deltas:

@@ -16,6 +16,7 @@ from silbo.context.function import ContextFunction, Scope
 from silbo.matching.filter import Filter
 from silbo.model.notification import Publication
 from silbo.streaming.columns import Columns
+from silbo.streaming.idle import IdleFrontier
 from silbo.streaming.order import Arrival, Frontier, Partition, arrival
 from silbo.streaming.records import (
     SHOWN,
@@ -30,8 +31,6 @@ from silbo.streaming.records import (
     trusted,
 )
 
-LATE = "its time {} lies further behind its partition than the lateness of {} microseconds: the frontier has passed it."
-
 Order: TypeAlias = Literal["strict", "arrival"]
 
 
@@ -44,6 +43,7 @@ class Settings:
     partitions: tuple[Partition, ...] = ()  # that the frontier waits for
     shard: int = 0
     shards: int = 1
+    idle: int | None = None  # microseconds after which a silent partition holds no frontier; None: it always does
 
 
 class Delta(NamedTuple):
@@ -72,7 +72,14 @@ class State:
     frontier: Frontier = field(init=False)
 
     def __post_init__(self) -> None:
-        self.frontier = Frontier(self.settings.lateness, self.settings.partitions)
+        self.frontier = frontier_of(self.settings)
+
+
+def frontier_of(settings: Settings) -> Frontier:
+    """The frontier of an empty state."""
+    if settings.idle is None:
+        return Frontier(settings.lateness, settings.partitions)
+    return IdleFrontier(settings.lateness, settings.partitions, settings.idle)
 
 
 def step(state: State, columns: Columns) -> Outcome:
@@ -106,9 +113,7 @@ def _accepted(state: State, columns: Columns) -> tuple[list[Arrival], list[Rejec
             arrivals.append(arrival(topic, partition, offset, record, value))
         # a publication comes to every shard, and one of them says so
         elif not isinstance(record, Published) or offset % settings.shards == settings.shard:
-            rejected.append(
-                Rejected(0, topic, partition, offset, LATE.format(record.time, frontier.lateness), value[:SHOWN])
-            )
+            rejected.append(Rejected(0, topic, partition, offset, frontier.late(record.time), value[:SHOWN]))
     return arrivals, rejected
 
 

@@ -20,6 +20,7 @@ EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
   silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
   silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
+  silbo stream --log city --checkpoint city.checkpoint --idle 5     go on where a partition is silent for 5 seconds
   silbo stream --kafka localhost:9092 --create-topics --order arrival --checkpoint city.checkpoint
 
 A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
@@ -49,6 +50,9 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
     parser.add_argument("--lateness", type=_seconds, default=0.0, metavar="SECONDS",
                         help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
+    parser.add_argument("--idle", type=_positive_seconds, metavar="SECONDS",
+                        help="in strict order, wait for no partition that is silent this long; the result then "
+                             "depends on when records arrive (default: wait for all)")  # fmt: skip
     parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
     parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
     parser.add_argument("--batch", type=positive, metavar="N",
@@ -61,11 +65,13 @@ def add_to(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the job, and tell how it goes."""
+    from silbo.streaming.job import work_off
+
     query = _over_log(options) if options.kafka is None else _over_kafka(options)
     since = time.monotonic()
     try:
         if options.once or options.drain:
-            query.processAllAvailable()
+            work_off(query, _options(options))
         else:
             _watch(query)
     except KeyboardInterrupt:
@@ -84,11 +90,21 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _positive_seconds(text: str) -> float:
+    """Seconds above 0."""
+    value = _seconds(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("seconds above 0 are expected")
+    return value
+
+
 def _options(options: argparse.Namespace) -> Options:
     from silbo.streaming.job import Options
 
     trigger = f"{options.trigger} seconds"
-    return Options(options.checkpoint, options.order, options.lateness, options.shards, trigger, options.batch)
+    return Options(
+        options.checkpoint, options.order, options.lateness, options.shards, trigger, options.batch, options.idle
+    )
 
 
 def _over_log(options: argparse.Namespace) -> StreamingQuery:

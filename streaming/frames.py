@@ -39,9 +39,9 @@ def match(
     `order="strict"` gives what the oracle gives for the records in their order of time, whatever the batches are;
     `order="arrival"` matches at once what a batch has. `lateness` (seconds) is how far a record may lie behind what
     came before it in its partition. `partitions` says how many each topic has, so that a silent one holds the
-    frontier; one each, if it is left out. With `idle` one that was
-    silent for that many seconds of this machine's clock does not hold it: live traffic goes on, what comes of a
-    partition behind the frontier is rejected as late, and the result depends on when records arrive.
+    frontier; one each, if it is left out. With `idle` one that was silent for that many seconds does not hold it:
+    live traffic goes on, what comes behind the frontier is rejected as late, and the result depends on when records
+    arrive.
     """
     if order not in ("strict", "arrival"):
         raise InvalidValue("order", f"expected 'strict' or 'arrival', not {order!r}.")

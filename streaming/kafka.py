@@ -6,6 +6,7 @@ what concerns one session keeps its order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,19 @@ UNCONFIRMED = 10_000  # records on their way before somebody looks whether they 
 def named(role: str, prefix: str = PREFIX) -> str:
     """The topic of a role."""
     return prefix + role.removeprefix(PREFIX)
+
+
+def located(url: str) -> tuple[str, str]:
+    """Address and prefix of `kafka://HOST:PORT/PREFIX`."""
+    address, _, prefix = url.removeprefix("kafka://").partition("/")
+    return address, checked_prefix(prefix or PREFIX)
+
+
+def checked_prefix(prefix: str) -> str:
+    """A prefix whose topics may exist, or `InvalidValue`."""
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", prefix):
+        raise InvalidValue("prefix", f"{prefix!r} has characters besides letters, digits, '.', '_' and '-'.")
+    return prefix
 
 
 def _kafka() -> Any:
@@ -51,6 +65,7 @@ def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, reten
     """Make the topics that are not there. What is compacted keeps its past as long as publications are kept."""
     from kafka.admin import KafkaAdminClient, NewTopic
 
+    checked_prefix(prefix)
     kept = str(round(retention * 1_000))
     # publications go by whole segments: the last may live a segment longer than the others
     later = str(round((retention + SEGMENT) * 1_000))
@@ -73,6 +88,7 @@ def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, reten
 
 def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
     """How many partitions each input has, by role."""
+    checked_prefix(prefix)
     asked = consumer(address)
     try:
         counts = {role: len(asked.partitions_for_topic(named(role, prefix)) or ()) for role in INPUTS}
@@ -118,12 +134,16 @@ class KafkaWriter:
         if len(self._sent) >= UNCONFIRMED:
             self.flush()
 
-    def drain(self) -> None:
-        """Say in every partition that nothing more will come."""
+    def tick(self, time: int) -> None:
+        """Say in every partition that nothing before this time will come, the lateness apart."""
         for role, count in self._counts.items():
             for number in range(count):
-                self._send(role, "tick", Tick(LAST), number)
+                self._send(role, "tick", Tick(time), number)
         self.flush()
+
+    def drain(self) -> None:
+        """Say in every partition that nothing more will come."""
+        self.tick(LAST)
 
     def flush(self) -> None:
         """Wait until all is acknowledged; `NotAcknowledged` if something is not."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
   silbo stream --log city --checkpoint city.checkpoint --idle 5     go on where a partition is silent for 5 seconds
   silbo stream --kafka localhost:9092 --create-topics --order arrival --checkpoint city.checkpoint
+  silbo stream --kafka localhost:9092 --lateness 2 --tick 1 --checkpoint city.checkpoint    live sessions, strict order
 
 A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
 order of their times, whatever the batches are; arrival order matches at once what a batch has. A job that was
@@ -53,6 +55,9 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--idle", type=_positive_seconds, metavar="SECONDS",
                         help="in strict order, wait for no partition that is silent this long; the result then "
                              "depends on when records arrive (default: wait for all)")  # fmt: skip
+    parser.add_argument("--tick", type=_positive_seconds, metavar="SECONDS",
+                        help="say in Kafka's partitions, so often, how late it is by this machine's clock: for live "
+                             "sessions in strict order; --lateness covers delays and other clocks")  # fmt: skip
     parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
     parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
     parser.add_argument("--batch", type=positive, metavar="N",
@@ -67,13 +72,15 @@ def run(options: argparse.Namespace) -> int:
     """Run the job, and tell how it goes."""
     from silbo.streaming.job import work_off
 
+    _check_tick(options)
     query = _over_log(options) if options.kafka is None else _over_kafka(options)
     since = time.monotonic()
     try:
         if options.once or options.drain:
             work_off(query, _options(options))
         else:
-            _watch(query)
+            with _ticking(options):
+                _watch(query)
     except KeyboardInterrupt:
         pass
     finally:
@@ -134,6 +141,26 @@ def _over_kafka(options: argparse.Namespace) -> StreamingQuery:
         writer.close()
     spark = kafka_job.spark_session(options.master)
     return kafka_job.start(spark, options.kafka, _options(options), options.prefix)
+
+
+def _check_tick(options: argparse.Namespace) -> None:
+    """Refuse ticks that would do nothing, or harm."""
+    from silbo.errors import InvalidValue
+
+    if options.tick is None:
+        return
+    if options.kafka is None or options.order != "strict" or options.once or options.drain:
+        raise InvalidValue("--tick", "it is for live traffic over Kafka in strict order. Leave it out here.")
+    if not options.lateness:
+        raise InvalidValue("--tick", "what was on its way while a tick came would be late. Give a --lateness with it.")
+
+
+def _ticking(options: argparse.Namespace) -> AbstractContextManager[object]:
+    if options.tick is None:
+        return nullcontext()
+    from silbo.streaming.ticking import Ticking
+
+    return Ticking(options.kafka, options.tick, options.prefix)
 
 
 def _watch(query: StreamingQuery) -> None:

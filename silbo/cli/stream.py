@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from silbo.cli.commands import positive
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from silbo.cli.commands import Commands
     from silbo.streaming.job import Options
+
+    Job: TypeAlias = tuple[SparkSession, Callable[[], StreamingQuery]]  # the session, and what starts the job in it
 
 EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
@@ -30,7 +34,7 @@ order of their times, whatever the batches are; arrival order matches at once wh
 stopped or killed goes on from its checkpoint.
 """
 MOST_SECONDS = 1e9
-EVERY = 2  # seconds between two lines of progress
+LOOK = 1  # second, after which an interruption is heard at the latest
 
 
 def add_to(commands: Commands) -> None:
@@ -65,28 +69,46 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--master", default="local[2]", metavar="URL", help="Spark's master (default: local[2])")
     parser.add_argument("--once", action="store_true", help="match what is there, then end")
     parser.add_argument("--drain", action="store_true", help="as --once, and match to the end: nothing more will come")
+    parser.add_argument("--progress", action="store_true",
+                        help="a line for each batch on stderr, which a terminal gets anyway")  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the job, and tell how it goes."""
-    from silbo.streaming.job import work_off
+    from silbo.streaming.progress import ends_of_log, watching
 
     _check_tick(options)
-    query = _over_log(options) if options.kafka is None else _over_kafka(options)
-    since = time.monotonic()
-    try:
-        if options.once or options.drain:
-            work_off(query, _options(options))
-        else:
-            with _ticking(options):
-                _watch(query)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        query.stop()
-    print(f"{_rows(query):,} records in {time.monotonic() - since:.1f} s", file=sys.stderr)
+    spark, start = _over_log(options) if options.kafka is None else _over_kafka(options)
+    ends = ends_of_log(options.log) if options.kafka is None else None
+    with watching(spark, _teller(options), ends) as watch:
+        query = start()
+        try:
+            _follow(query, options)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            query.stop()
+    print(watch.summary(), file=sys.stderr)
     return 0
+
+
+def _follow(query: StreamingQuery, options: argparse.Namespace) -> None:
+    from silbo.streaming.job import work_off
+
+    if options.once or options.drain:
+        work_off(query, _options(options))
+        return
+    with _ticking(options):
+        while not query.awaitTermination(LOOK):
+            pass
+
+
+def _teller(options: argparse.Namespace) -> Callable[[str], object]:
+    """Who tells of each batch: a terminal, or whoever asks for it."""
+    if options.progress or sys.stderr.isatty():
+        return partial(print, file=sys.stderr, flush=True)
+    return lambda _: None
 
 
 def _seconds(text: str) -> float:
@@ -114,7 +136,7 @@ def _options(options: argparse.Namespace) -> Options:
     )
 
 
-def _over_log(options: argparse.Namespace) -> StreamingQuery:
+def _over_log(options: argparse.Namespace) -> Job:
     from silbo.errors import InvalidValue
     from silbo.streaming import job
     from silbo.streaming.log import partitions_of
@@ -126,10 +148,11 @@ def _over_log(options: argparse.Namespace) -> StreamingQuery:
         raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md tells what a log is.")
     if options.drain:
         job.drain(options.log)
-    return job.start(session(options.master), options.log, _options(options))
+    spark = session(options.master)
+    return spark, lambda: job.start(spark, options.log, _options(options))
 
 
-def _over_kafka(options: argparse.Namespace) -> StreamingQuery:
+def _over_kafka(options: argparse.Namespace) -> Job:
     from silbo.streaming import kafka_job
     from silbo.streaming.kafka import KafkaWriter, create_topics
 
@@ -140,7 +163,7 @@ def _over_kafka(options: argparse.Namespace) -> StreamingQuery:
         writer.drain()
         writer.close()
     spark = kafka_job.spark_session(options.master)
-    return kafka_job.start(spark, options.kafka, _options(options), options.prefix)
+    return spark, lambda: kafka_job.start(spark, options.kafka, _options(options), options.prefix)
 
 
 def _check_tick(options: argparse.Namespace) -> None:
@@ -161,15 +184,3 @@ def _ticking(options: argparse.Namespace) -> AbstractContextManager[object]:
     from silbo.streaming.ticking import Ticking
 
     return Ticking(options.kafka, options.tick, options.prefix)
-
-
-def _watch(query: StreamingQuery) -> None:
-    while not query.awaitTermination(EVERY):
-        progress: Any = query.lastProgress
-        if progress is not None and sys.stderr.isatty():
-            took = progress["durationMs"].get("triggerExecution", 0)
-            print(f"batch {progress['batchId']}: {progress['numInputRows']:,} records in {took} ms", file=sys.stderr)
-
-
-def _rows(query: StreamingQuery) -> int:
-    return sum(each["numInputRows"] for each in query.recentProgress)

@@ -7,6 +7,7 @@ difference, or what comes behind a tick is late.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -41,4 +42,5 @@ class Ticking:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
-        self._writer.close()
+        with contextlib.suppress(NotAcknowledged):  # nobody needs the last one
+            self._writer.close()

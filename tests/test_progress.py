@@ -1,7 +1,9 @@
 """What a job tells of itself: a line for each batch, a summary of all, complete however many batches there were."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from datetime import datetime
@@ -129,3 +131,25 @@ def test_the_command_tells_a_summary_and_lines_if_asked(tmp_path):
     assert re.search(
         r"^7 records in 1 batch and [\d.]+ s, .*: 4 publications, 2 subscriptions, 1 contexts$", told, re.MULTILINE
     )
+
+
+@pytest.mark.spark
+def test_an_interrupted_job_ends_with_its_summary_and_without_complaints(tmp_path):
+    """Ctrl-C goes to all processes of a terminal's job, as here."""
+    folder = tmp_path / "log"
+    written(folder, 3)
+    for topic in INPUTS:
+        job.append(folder, topic, 0, [encode(Tick(100))])
+    command = [sys.executable, "-m", "silbo", "stream", "--log", str(folder), "--checkpoint", str(tmp_path / "c")]
+    with subprocess.Popen(
+        [*command, "--progress"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        told = iter(running.stderr)
+        is_told = any(each.startswith("batch 0: 7 records") for each in told)
+        os.killpg(running.pid, signal.SIGINT)
+        rest = "".join(told)
+    assert is_told
+    assert running.returncode == 0
+    assert rest.startswith("7 records in 1 batch and ")
+    assert not re.search("error|traceback", rest, re.IGNORECASE)
+    assert len(job.notifications(folder)) == 3

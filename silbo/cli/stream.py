@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeAlias
 
 from silbo.cli.commands import positive
@@ -34,7 +37,7 @@ order of their times, whatever the batches are; arrival order matches at once wh
 stopped or killed goes on from its checkpoint.
 """
 MOST_SECONDS = 1e9
-LOOK = 1  # second, after which an interruption is heard at the latest
+LOOK = 0.2  # seconds after which the end of the job is seen
 
 
 def add_to(commands: Commands) -> None:
@@ -81,27 +84,55 @@ def run(options: argparse.Namespace) -> int:
     _check_tick(options)
     spark, start = _over_log(options) if options.kafka is None else _over_kafka(options)
     ends = ends_of_log(options.log) if options.kafka is None else None
-    with watching(spark, _teller(options), ends) as watch:
+    with watching(spark, _teller(options), ends) as watch, _interruption() as interrupted:
         query = start()
         try:
-            _follow(query, options)
-        except KeyboardInterrupt:
-            pass
+            _follow(query, options, interrupted)
         finally:
+            if interrupted.is_set():  # what Spark says of a batch that it breaks off is no news
+                spark.sparkContext.setLogLevel("OFF")
             query.stop()
     print(watch.summary(), file=sys.stderr)
     return 0
 
 
-def _follow(query: StreamingQuery, options: argparse.Namespace) -> None:
+def _follow(query: StreamingQuery, options: argparse.Namespace, interrupted: Event) -> None:
+    """Until it is done, fails or is interrupted; a thread waits for Spark, which hears no interruption."""
     from silbo.streaming.job import work_off
 
-    if options.once or options.drain:
-        work_off(query, _options(options))
-        return
+    once = options.once or options.drain
+    done = _in_background(partial(work_off, query, _options(options)) if once else query.awaitTermination)
     with _ticking(options):
-        while not query.awaitTermination(LOOK):
+        while not done.done() and not interrupted.wait(LOOK):
             pass
+    if done.done():
+        done.result()
+
+
+def _in_background(work: Callable[[], object]) -> Future[object]:
+    """Done in a thread that nobody needs to wait for."""
+    done: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except Exception as error:  # noqa: BLE001  # whoever asks for the result meets it
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return done
+
+
+@contextmanager
+def _interruption() -> Iterator[Event]:
+    """An event that Ctrl-C sets, or the system that wants this program to end, in the place of what they do else."""
+    interrupted = Event()
+    before = {each: signal.signal(each, lambda *_: interrupted.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield interrupted
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _teller(options: argparse.Namespace) -> Callable[[str], object]:

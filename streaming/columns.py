@@ -8,14 +8,14 @@ Records are checked where chunks are made (`routing`): whoever reads a chunk tru
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-import msgpack
 import numpy as np
 
 from silbo.streaming.order import NEVER, Partition
+from silbo.streaming.records import packed, unpacked
 
-Row: TypeAlias = tuple[str, int, int, int, bytes]  # topic, partition, offset, before, value
+Fields: TypeAlias = Sequence[Any]  # a record's kind and fields
 Refusal: TypeAlias = tuple[int, str, bytes]  # offset, reason, value
 
 
@@ -27,45 +27,37 @@ class Chunk(NamedTuple):
     mark: int  # the highest time in the partition so far, of all shards
     offsets: Sequence[int]
     befores: Sequence[int]
-    values: Sequence[bytes]
+    records: Sequence[Fields]
     refused: Sequence[Refusal] = ()  # what is no record, told to one shard
 
     def pack(self) -> bytes:
         """As bytes."""
         numbers = (np.asarray(each, np.int64).tobytes() for each in (self.offsets, self.befores))
-        head = self.topic, self.partition, self.mark
-        packed: bytes = msgpack.packb([*head, *numbers, list(self.values), list(self.refused)])
-        return packed
+        return packed([self.topic, self.partition, self.mark, *numbers, self.records, self.refused])
 
     @classmethod
     def unpack(cls, data: bytes) -> Chunk:
         """From bytes."""
-        topic, partition, mark, offsets, befores, values, refused = msgpack.unpackb(data)
+        topic, partition, mark, offsets, befores, records, refused = unpacked(data)
         numbers = [np.frombuffer(each, np.int64).tolist() for each in (offsets, befores)]
-        return cls(topic, partition, mark, numbers[0], numbers[1], values, refused)
+        return cls(topic, partition, mark, numbers[0], numbers[1], records, refused)
 
 
 class Columns:
     """All chunks of a batch that are a shard's."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
-        self._chunks = chunks
+        self.chunks = chunks
         self.marks: dict[Partition, int] = {}
         for chunk in chunks:
             partition = chunk.topic, chunk.partition
             self.marks[partition] = max(self.marks.get(partition, NEVER), chunk.mark)
 
-    def rows(self) -> Iterator[Row]:
-        """Every record with its place."""
-        for chunk in self._chunks:
-            for offset, before, value in zip(chunk.offsets, chunk.befores, chunk.values, strict=True):
-                yield chunk.topic, chunk.partition, offset, before, value
-
     def refused(self) -> Iterator[tuple[str, int, int, str, bytes]]:
         """Topic, partition, offset, reason and bytes of what is no record."""
-        for chunk in self._chunks:
+        for chunk in self.chunks:
             for offset, reason, value in chunk.refused:
                 yield chunk.topic, chunk.partition, offset, reason, value
 
     def __len__(self) -> int:
-        return sum(len(chunk.values) for chunk in self._chunks)
+        return sum(len(chunk.records) for chunk in self.chunks)

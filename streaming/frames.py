@@ -2,7 +2,8 @@
 
 The three inputs are streaming frames with the columns that Kafka's source has: `topic`, `partition`, `offset` and
 `value`, a record of `silbo.streaming.records`. The result has `topic` (notifications or rejected), `key`, `value`
-(again a record), `shard` and `executor`.
+(again a record), `shard` and `executor`. How a batch went stands in the query's progress, as the observed metrics
+of the name `silbo`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 COLUMNS = ("topic", "partition", "offset", "value")
+OBSERVED = "silbo"  # the name of the observed metrics
 
 
 def match(
@@ -58,7 +60,23 @@ def match(
     if idle is not None:
         inputs.append(beats(publications.sparkSession))
     routed = reduce(lambda a, b: a.unionByName(b), inputs).mapInArrow(Routing(keys), ROUTED)
-    return routed.groupBy("shard").transformWithState(Matcher(settings, keys), OUTPUT, "Append", "None")
+    found = routed.groupBy("shard").transformWithState(Matcher(settings, keys), OUTPUT, "Append", "None")
+    return _observed(found).where("topic is not null").drop("told")
+
+
+def _observed(found: DataFrame) -> DataFrame:
+    """What the shards tell of a batch, put together: all of their counts, the slowest of their times."""
+    from pyspark.sql.functions import expr
+
+    counts = ("waiting", "records", "notifications", "rejected", "hits", "folds", "bytes")
+    stages = ("unpack_ms", "step_ms", "pack_ms", "match_ms", "keep_ms")
+    return found.observe(
+        OBSERVED,
+        expr("min(told.frontier) as frontier"),
+        expr("count(told) as shards"),
+        *(expr(f"sum(told.{name}) as {name}") for name in counts),
+        *(expr(f"max(told.{name}) as {name}") for name in stages),
+    )
 
 
 def beats(spark: SparkSession) -> DataFrame:

@@ -1,51 +1,42 @@
 """The host of the step in Spark: routing in front of it, state owned by Spark around it.
 
 `transformWithState` keeps for each shard a short head, the chunks of a snapshot and the deltas behind them. The
-state that can be matched is a cache in the Python worker; it is used only if the head's token says that it is the
-one that was written last, whichever attempt, executor or restart wrote it.
+state that can be matched is a cache in a Python worker (`holding`), used only if the head's token says that it is the
+one that was written last. Besides what it puts out, a shard tells of each batch how it went, in a row of its own that
+`frames` observes.
 """
 
 from __future__ import annotations
 
 import os
 import socket
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from silbo.streaming.columns import Chunk, Columns
-from silbo.streaming.records import encode
+from silbo.streaming.holding import advanced
 from silbo.streaming.routing import Router
-from silbo.streaming.snapshots import pack, pack_delta, restored
-from silbo.streaming.step import Settings, State, step
-from silbo.streaming.topics import NOTIFICATIONS, REJECTED
+from silbo.streaming.shard import Answer, Sizes, uncollected
+from silbo.streaming.snapshots import restored
+from silbo.streaming.step import Settings, State
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROUTED = "shard int, chunk binary"
-OUTPUT = "topic string, key binary, value binary, shard int, executor string"
-HEAD = "token string, snapshot_bytes long, delta_bytes long"
-BYTES = "value binary"
-
-FOLD = 4  # deltas larger than a fourth of the snapshot are folded into it
-CACHED = 64  # states in one worker
-SMALL = 2**20  # bytes of deltas that are never worth it
-
-
-class Sizes(NamedTuple):
-    """What the head tells besides the token: the bytes of both parts."""
-
-    snapshot: int
-    deltas: int
-
-
-# by the shard and the identity of its state: the token of what was written last, and the state itself
-_states: dict[tuple[str, int], tuple[str, State]] = {}
+TOLD = (
+    "frontier long, waiting long, records long, notifications long, rejected long, hits long, folds long,"
+    " bytes long, unpack_ms double, step_ms double, pack_ms double, match_ms double, keep_ms double"
+)
+OUTPUT = f"topic string, key binary, value binary, shard int, executor string, told struct<{TOLD}>"
+NAMES = tuple(each.split()[0] for each in TOLD.split(", "))
+HEAD = "identity string, token string, chunks int, snapshot_bytes long, deltas int, delta_bytes long"
+NUMBER, BYTES = "number int", "value binary"
 
 
 def executor_name() -> str:
@@ -65,16 +56,19 @@ class Routing:
 
         router = Router(len(self._keys))
         for batch in batches:
-            made = [
+            made = self._routed(router, batch)
+            if made:
+                keys, chunks = zip(*made, strict=True)
+                arrays = [pa.array(keys, pa.int32()), pa.array(chunks, pa.binary())]
+                yield pa.RecordBatch.from_arrays(arrays, names=["shard", "chunk"])
+
+    def _routed(self, router: Router, batch: pa.RecordBatch) -> list[tuple[int, bytes]]:
+        with uncollected():
+            return [
                 (self._keys[shard], chunk.pack())
                 for (topic, partition), records in _by_partition(batch).items()
                 for shard, chunk in router.chunks(topic, partition, records)
             ]
-            if made:
-                keys, chunks = zip(*made, strict=True)
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array(keys, pa.int32()), pa.array(chunks, pa.binary())], names=["shard", "chunk"]
-                )
 
 
 def _by_partition(batch: pa.RecordBatch) -> dict[tuple[str, int], list[tuple[int, bytes | None]]]:
@@ -95,53 +89,61 @@ class Matcher(StatefulProcessor):
         self._keys = keys
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Name the state's parts."""
+        """Name the state's parts: what is written at every batch first, apart from what seldom is.
+
+        RocksDB packs neighbouring keys together; a large snapshot between the two would be packed again and again.
+        """
         self._head = handle.getValueState("head", HEAD)
-        self._snapshot = handle.getListState("snapshot", BYTES)
-        self._deltas = handle.getListState("deltas", BYTES)
+        self._deltas = handle.getMapState("deltas", NUMBER, BYTES)
+        self._snapshot = handle.getMapState("snapshot", NUMBER, BYTES)
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803, ARG002
         """Take a batch in, and put out notifications in the order of their publications."""
         shard = self._keys.index(key[0])
-        columns = Columns([Chunk.unpack(bytes(row.chunk)) for row in rows])
-        identity, state, sizes = self._state(shard)
-        outcome = step(state, columns)
-        self._keep(identity, shard, state, sizes, pack_delta(outcome.delta))
-        executor = executor_name()
-        for notification in outcome.notifications:
-            key = notification.subscriber_uuid.encode()
-            yield Row(topic=NOTIFICATIONS, key=key, value=encode(notification), shard=shard, executor=executor)
-        for rejected in outcome.rejected:
-            yield Row(topic=REJECTED, key=None, value=encode(rejected), shard=shard, executor=executor)
+        chunks = [bytes(row.chunk) for row in rows]
+        since = time.perf_counter()
+        head = self._head.get()
+        identity, token, *numbers = head or (uuid.uuid4().hex, "")
+        sizes = Sizes(*numbers)
+        answer, new_token, is_hit = advanced((identity, shard), token, chunks, sizes, lambda: self._restored(shard))
+        matched = time.perf_counter()
+        sizes = self._kept(answer, sizes)
+        self._head.update((identity, new_token, *sizes))
+        told = {
+            **answer.told, "hits": int(is_hit or head is None), "bytes": sizes.snapshot_bytes + sizes.delta_bytes,
+            "match_ms": (matched - since) * 1_000, "keep_ms": (time.perf_counter() - matched) * 1_000,
+        }  # fmt: skip
+        return _rows(answer, shard, told)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _state(self, shard: int) -> tuple[str, State, Sizes]:
-        settings = replace(self._settings, shard=shard)
-        head = self._head.get()
-        if head is None:
-            return uuid.uuid4().hex, State(settings), Sizes(0, 0)
-        token, *sizes = head
-        identity = token.partition("/")[0]
-        cached = _states.pop((identity, shard), None)
-        if cached is not None and cached[0] == token:
-            return identity, cached[1], Sizes(*sizes)
-        chunks, deltas = ([bytes(each[0]) for each in part.get()] for part in (self._snapshot, self._deltas))
-        return identity, restored(settings, chunks, deltas), Sizes(*sizes)
+    def _restored(self, shard: int) -> State:
+        chunks, deltas = map(_in_order, (self._snapshot, self._deltas))
+        with uncollected():
+            return restored(replace(self._settings, shard=shard), chunks, deltas)
 
-    def _keep(self, identity: str, shard: int, state: State, sizes: Sizes, delta: bytes) -> None:
-        """Write what came, folded if the deltas are too many, and remember the state under a token of this write."""
-        token = f"{identity}/{uuid.uuid4().hex}"
-        snapshot_bytes, delta_bytes = sizes.snapshot, sizes.deltas + len(delta)
-        if delta_bytes > max(SMALL, snapshot_bytes // FOLD):
-            chunks = list(pack(state))
-            self._snapshot.put([(chunk,) for chunk in chunks])
-            self._deltas.clear()
-            snapshot_bytes, delta_bytes = sum(map(len, chunks)), 0
-        else:
-            self._deltas.appendValue((delta,))
-        self._head.update((token, snapshot_bytes, delta_bytes))
-        while len(_states) >= CACHED:  # of queries that ended, the oldest first
-            _states.pop(next(iter(_states)))
-        _states[identity, shard] = token, state
+    def _kept(self, answer: Answer, sizes: Sizes) -> Sizes:
+        """Write what came; a new snapshot takes the place of the old one and of all deltas."""
+        if answer.snapshot is None:
+            self._deltas.updateValue((sizes.deltas,), (answer.delta,))
+            return sizes._replace(deltas=sizes.deltas + 1, delta_bytes=sizes.delta_bytes + len(answer.delta))
+        for number, chunk in enumerate(answer.snapshot):
+            self._snapshot.updateValue((number,), (chunk,))
+        for number in range(len(answer.snapshot), sizes.chunks):
+            self._snapshot.removeKey((number,))
+        self._deltas.clear()
+        return Sizes(len(answer.snapshot), sum(map(len, answer.snapshot)))
+
+
+def _in_order(part: Any) -> Iterator[bytes]:
+    """The values of a part by their numbers, which RocksDB may keep in another order."""
+    found = {number: bytes(value) for (number,), (value,) in part.iterator()}
+    return (found[number] for number in sorted(found))
+
+
+def _rows(answer: Answer, shard: int, told: dict[str, Any]) -> Iterator[Row]:
+    place = {"shard": shard, "executor": executor_name()}
+    yield Row(topic=None, key=None, value=None, **place, told=Row(**{name: told[name] for name in NAMES}))
+    for topic, key, value in answer.output:
+        yield Row(topic=topic, key=key, value=value, **place, told=None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from silbo.streaming.records import LAST, Published, Record
+from silbo.streaming.records import LAST, Record
 
 NEVER = -(2**63)  # before every time
 LATE = "its time {} lies further behind its partition than the lateness of {} microseconds: the frontier has passed it."
@@ -27,12 +27,6 @@ class Arrival(NamedTuple):
     partition: int
     offset: int
     record: Record
-    value: bytes
-
-
-def arrival(topic: str, partition: int, offset: int, record: Record, value: bytes) -> Arrival:
-    """A record that came from there."""
-    return Arrival(record.time, isinstance(record, Published), topic, partition, offset, record, value)
 
 
 class Frontier:

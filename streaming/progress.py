@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
+from silbo.streaming.frames import OBSERVED
 from silbo.streaming.log import partition_file
 from silbo.streaming.order import NEVER
 from silbo.streaming.records import LAST
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
     from pyspark.sql.streaming.listener import QueryProgressEvent, QueryStartedEvent, QueryTerminatedEvent
 
 SOURCES = (PUBLICATIONS, SUBSCRIPTIONS, CONTEXTS)  # in the order in which `match` reads them; a clock may follow
-OBSERVED = "silbo"
 FLUSH = 30.0  # seconds that Spark may take to tell of the last batch
 CLOCK = range(10**14, 2 * 10**17)  # microseconds that are a time of day of our centuries: 1973 to 8307
 
@@ -53,9 +53,14 @@ def batch_of(progress: Mapping[str, Any], ends: Ends | None = None) -> Batch:
     sources = dict(zip(SOURCES, progress["sources"], strict=False))
     records = {topic: source["numInputRows"] for topic, source in sources.items()}
     took = progress["durationMs"].get("triggerExecution", 0)
-    row = (progress.get("observedMetrics") or {}).get(OBSERVED)
-    observed = {} if row is None else row.asDict()
+    observed = _observed((progress.get("observedMetrics") or {}).get(OBSERVED))
     return Batch(progress["batchId"], took, records, _behind(sources, ends), observed)
+
+
+def _observed(row: Row | None) -> Mapping[str, Any]:
+    """Counts that nobody told are 0; a frontier that nobody knows is none."""
+    told = {} if row is None else row.asDict()
+    return {name: value if name == "frontier" else value or 0 for name, value in told.items()}
 
 
 def _behind(sources: Mapping[str, Mapping[str, Any]], ends: Ends | None) -> str:
@@ -97,9 +102,14 @@ def line(batch: Batch) -> str:
     if seen.get("rejected"):
         parts.append(f"{seen['rejected']:,} rejected")
     parts.append(batch.behind)
-    if seen:
+    if _has_frontier(seen):
         parts.append(f"frontier {time_text(seen['frontier'])}")
     return "; ".join(parts)
+
+
+def _has_frontier(seen: Mapping[str, Any]) -> bool:
+    """Whether there is something to tell of it: the order of arrival has none."""
+    return bool(seen) and (seen["frontier"] not in (None, NEVER) or seen["waiting"] > 0)
 
 
 def time_text(microseconds: int | None) -> str:
@@ -148,8 +158,8 @@ class Totals:
         if seen:
             made, rejected = self.observed["notifications"], self.observed["rejected"]
             lines.append(f"{_counted(made, 'notification')}, {_rate(made, seconds)}; {rejected:,} rejected")
-            waiting = _counted(seen["waiting"], "record")
-            lines.append(f"frontier {time_text(seen['frontier'])}; {waiting} waiting for it")
+        if _has_frontier(seen):
+            lines.append(f"frontier {time_text(seen['frontier'])}; {seen['waiting']:,} waiting in the shards")
         return "\n".join(lines)
 
 

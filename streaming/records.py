@@ -1,13 +1,16 @@
 """Records: what stands in the topics and in the local log, as versioned msgpack. One schema for all who read or write.
 
 A record is a list: version, kind, time in microseconds, then the kind's own fields. Sets and geometries are
-extension types. Whatever is decoded passes the door again: a topic may hold anything.
+extension types. Whatever is decoded passes the door again: a topic may hold anything. Within the job many checked
+records travel in one msgpack, as their fields (`packed`, `unpacked`). Records are made per message: plain, not
+frozen, and nobody changes one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 import msgpack
@@ -33,7 +36,7 @@ SHOWN = 65_536  # bytes of a rejected record that are kept: with its reason it m
 LAST = 2**63 - 1  # the time of a tick behind which nothing comes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Subscribed:
     """A subscription; one with the same subscriber and id takes its place."""
 
@@ -46,7 +49,7 @@ class Subscribed:
     include: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unsubscribed:
     """A subscription ended."""
 
@@ -55,7 +58,7 @@ class Unsubscribed:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ContextIs:
     """A subscriber's whole context; an empty one ends it."""
 
@@ -64,7 +67,7 @@ class ContextIs:
     values: Context
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Published:
     """A message that its session accepted.
 
@@ -82,14 +85,14 @@ class Published:
     payload: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tick:
     """Nothing before this time will come in this partition, the lateness apart."""
 
     time: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Notified:
     """A notification: the same bytes, however often it is made."""
 
@@ -105,7 +108,7 @@ class Notified:
     payload: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rejected:
     """A record that changed nothing: where it stands, why, and its bytes, `SHOWN` of them at most."""
 
@@ -120,7 +123,7 @@ class Rejected:
 Record: TypeAlias = Subscribed | Unsubscribed | ContextIs | Published | Tick | Notified | Rejected
 Control: TypeAlias = Subscribed | Unsubscribed | ContextIs
 
-KINDS: Mapping[type, str] = {
+KINDS: Mapping[type[Any], str] = {
     Subscribed: "subscribe",
     Unsubscribed: "unsubscribe",
     ContextIs: "context",
@@ -132,12 +135,38 @@ KINDS: Mapping[type, str] = {
 
 
 CLASSES: Mapping[str, Callable[..., Record]] = {name: kind for kind, name in KINDS.items()}
+FIELDS: Mapping[type, Callable[[Any], tuple[Any, ...]]] = {
+    kind: attrgetter(*kind.__match_args__)
+    for kind in KINDS
+    if kind is not Tick  # of one name it gives no tuple
+}
 
 
 def encode(record: Record) -> bytes:
     """The bytes of a record."""
-    fields = [getattr(record, name) for name in record.__slots__]  # its fields
-    return cast("bytes", msgpack.packb([VERSION, KINDS[type(record)], *fields], default=_extension))
+    return packed([VERSION, *fields_of(record)])
+
+
+def fields_of(record: Record) -> tuple[Any, ...]:
+    """Kind and fields."""
+    if isinstance(record, Tick):
+        return "tick", record.time
+    return KINDS[type(record)], *FIELDS[type(record)](record)
+
+
+def record_of(fields: Sequence[Any]) -> Record:
+    """The record that has these; they are trusted."""
+    return CLASSES[fields[0]](*fields[1:])
+
+
+def packed(whole: object) -> bytes:
+    """As msgpack, sets and geometries with it."""
+    return cast("bytes", msgpack.packb(whole, default=_extension))
+
+
+def unpacked(data: bytes) -> Any:
+    """What was packed."""
+    return msgpack.unpackb(data, ext_hook=_read_extension, strict_map_key=False)
 
 
 def _extension(value: object) -> object:
@@ -172,18 +201,10 @@ def decode(data: bytes) -> Record:
         raise InvalidRecord(f"a record of kind {kind!r} has other fields than these {len(fields)}.") from None
 
 
-def trusted(data: bytes) -> Record:
-    """A record that `decode` has read before, without asking it anything again."""
-    _, kind, *fields = msgpack.unpackb(data, ext_hook=_read_extension, strict_map_key=False)
-    if kind == "subscribe":
-        fields[-1] = tuple(fields[-1])
-    return CLASSES[kind](*fields)
-
-
 def parts(data: bytes) -> tuple[int, str, int, Sequence[Any]]:
     """Version, kind, time and the other fields, as they stand there."""
     try:
-        whole = msgpack.unpackb(data, ext_hook=_read_extension, strict_map_key=False)
+        whole = unpacked(data)
     except Exception as error:  # noqa: BLE001  # whatever the bytes are, msgpack and shapely have many ways to say no
         raise InvalidRecord(f"this is no msgpack of silbo: {error}") from None
     match whole:

@@ -14,9 +14,9 @@ from zlib import crc32
 from silbo.context.function import ContextFunction, Scope
 from silbo.errors import InvalidRecord, SilboError
 from silbo.matching.filter import Filter
-from silbo.streaming.columns import Chunk, Refusal
+from silbo.streaming.columns import Chunk, Fields, Refusal
 from silbo.streaming.order import NEVER, Partition
-from silbo.streaming.records import SHOWN, Notified, Published, Record, Rejected, Subscribed, Tick, decode, encode
+from silbo.streaming.records import SHOWN, Notified, Published, Record, Rejected, Subscribed, Tick, decode, fields_of
 
 
 def shard_of(subscriber: str, shards: int) -> int:
@@ -47,7 +47,7 @@ class _Part:
 
     offsets: list[int] = field(default_factory=list)
     befores: list[int] = field(default_factory=list)
-    values: list[bytes] = field(default_factory=list)
+    records: list[Fields] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
 
@@ -71,18 +71,18 @@ class Router:
             except SilboError as error:
                 parts[offset % self._shards].refused.append((offset, error.line, data[:SHOWN]))
                 continue
-            # written anew: who reads a chunk trusts it, and what was decoded is what was checked
-            checked_value = encode(record)
+            # who reads a chunk trusts it: what was checked goes on, not the bytes it came from
+            fields = fields_of(record)
             for shard in self._targets(record):
                 part = parts[shard]
                 part.offsets.append(offset)
                 part.befores.append(mark)
-                part.values.append(checked_value)
+                part.records.append(fields)
             mark = max(mark, record.time)
         self._marks[topic, partition] = mark
         for shard in range(self._shards):
             part = parts[shard]
-            yield shard, Chunk(topic, partition, mark, part.offsets, part.befores, part.values, part.refused)
+            yield shard, Chunk(topic, partition, mark, part.offsets, part.befores, part.records, part.refused)
 
     def _targets(self, record: Record) -> Sequence[int]:
         match record:

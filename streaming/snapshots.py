@@ -2,55 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgpack
-
+from silbo.streaming.columns import Fields
 from silbo.streaming.idle import IdleFrontier
-from silbo.streaming.order import Arrival, arrival
-from silbo.streaming.records import trusted
+from silbo.streaming.order import Arrival
+from silbo.streaming.records import Published, fields_of, packed, record_of, unpacked
 from silbo.streaming.step import Delta, Settings, State, absorb, records_of, take_records
 
 CHUNK = 2**20  # bytes of a chunk, about
-WAITING = 1_000  # records of a chunk that wait for the frontier
 
 
 def pack_delta(delta: Delta) -> bytes:
     """A delta as bytes."""
     marks = [[*partition, mark] for partition, mark in delta.marks.items()]
-    kept = [[each.topic, each.partition, each.offset, each.value] for each in delta.kept]
-    packed: bytes = msgpack.packb([marks, kept])
-    return packed
+    return packed([marks, list(map(_placed, delta.kept))])
 
 
 def unpack_delta(data: bytes) -> Delta:
     """A delta from bytes."""
-    marks, kept = msgpack.unpackb(data)
+    marks, kept = unpacked(data)
     return Delta({(topic, partition): mark for topic, partition, mark in marks}, [_arrival(*each) for each in kept])
 
 
-def _arrival(topic: str, partition: int, offset: int, value: bytes) -> Arrival:
-    return arrival(topic, partition, offset, trusted(value), value)
+def _placed(each: Arrival) -> tuple[str, int, int, Fields]:
+    return each.topic, each.partition, each.offset, fields_of(each.record)
+
+
+def _arrival(topic: str, partition: int, offset: int, fields: Fields) -> Arrival:
+    record = record_of(fields)
+    return Arrival(record.time, isinstance(record, Published), topic, partition, offset, record)
 
 
 def pack(state: State) -> Iterator[bytes]:
-    """A state as chunks: what holds as of the frontier, then what waits for it."""
-    for chunk in _chunks(records_of(state)):
-        yield msgpack.packb(["records", chunk])
-    yield msgpack.packb(["delta", pack_delta(Delta(state.frontier.marks, []))])
+    """A state as chunks: what holds as of the frontier, then the marks, then what waits for the frontier."""
+    for chunk in _chunks(map(fields_of, records_of(state))):
+        yield packed(["records", chunk])
+    yield packed(["delta", pack_delta(Delta(state.frontier.marks, []))])
     if isinstance(state.frontier, IdleFrontier):
-        yield msgpack.packb(["silence", state.frontier.silence()])
-    for first in range(0, len(state.waiting), WAITING):
-        yield msgpack.packb(["delta", pack_delta(Delta({}, state.waiting[first : first + WAITING]))])
+        yield packed(["silence", state.frontier.silence()])
+    for chunk in _chunks(map(_placed, state.waiting)):
+        yield packed(["waiting", chunk])
 
 
-def _chunks(values: Iterable[bytes]) -> Iterator[list[bytes]]:
+def _chunks(entries: Iterable[Fields]) -> Iterator[list[bytes]]:
+    """Many entries to a chunk, each by itself: they may be small or of megabytes."""
     chunk: list[bytes] = []
     size = 0
-    for value in values:
-        chunk.append(value)
-        size += len(value)
+    for entry in map(packed, entries):
+        chunk.append(entry)
+        size += len(entry)
         if size >= CHUNK:
             yield chunk
             chunk, size = [], 0
@@ -58,20 +60,25 @@ def _chunks(values: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield chunk
 
 
-def restored(settings: Settings, chunks: Iterable[bytes], deltas: Sequence[bytes] | Iterable[bytes]) -> State:
+def restored(settings: Settings, chunks: Iterable[bytes], deltas: Iterable[bytes]) -> State:
     """The state of these chunks and deltas."""
     state = State(settings)
     for data in chunks:
-        kind: str
-        content: Any
-        kind, content = msgpack.unpackb(data)
-        if kind == "records":
-            take_records(state, content)
-        elif kind == "silence":
-            assert isinstance(state.frontier, IdleFrontier)
-            state.frontier.restore(content)
-        else:
-            absorb(state, unpack_delta(content))
+        _take(state, *unpacked(data))
     for data in deltas:
         absorb(state, unpack_delta(data))
     return state
+
+
+def _take(state: State, kind: str, content: Any) -> None:
+    """Bring a chunk into a state that those before it have made."""
+    match kind:
+        case "records":
+            take_records(state, (record_of(unpacked(entry)) for entry in content))
+        case "delta":
+            absorb(state, unpack_delta(content))
+        case "silence":
+            assert isinstance(state.frontier, IdleFrontier)
+            state.frontier.restore(content)
+        case _:
+            absorb(state, Delta({}, [_arrival(*unpacked(entry)) for entry in content]))

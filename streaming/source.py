@@ -13,9 +13,11 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from silbo.streaming.log import end_of, partition_file, partitions_of, read
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql.types import StructType
 
 SCHEMA = "topic string, partition int, offset long, value binary"
+TOGETHER = 10_000  # records that go to Spark together
 
 
 class LogSource(DataSource):
@@ -74,8 +76,15 @@ class LogReader(DataSourceStreamReader):
         ranges = [Range(int(number), start.get(number, 0), behind) for number, behind in end.items()]
         return [each for each in ranges if each.end > each.start]
 
-    def read(self, partition: Range) -> Iterator[tuple[str, int, int, bytes]]:  # type: ignore[override]
-        """The records of a range."""
+    def read(self, partition: Range) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        """The records of a range, many at once."""
+        import pyarrow as pa
+
         path = partition_file(self._folder, self._topic, partition.partition)
-        for offset, value in read(path, partition.start, partition.end):
-            yield self._topic, partition.partition, offset, value
+        records = read(path, partition.start, partition.end)
+        while taken := list(islice(records, TOGETHER)):
+            offsets, values = zip(*taken, strict=True)
+            topics = pa.array([self._topic] * len(taken), pa.string())
+            numbers = pa.array([partition.partition] * len(taken), pa.int32())
+            arrays = [topics, numbers, pa.array(offsets, pa.int64()), pa.array(values, pa.binary())]
+            yield pa.RecordBatch.from_arrays(arrays, names=["topic", "partition", "offset", "value"])

@@ -7,7 +7,7 @@ is here is the form in which it can be matched, a cache that can be made anew at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from silbo.matching.filter import Filter
 from silbo.model.notification import Publication
 from silbo.streaming.columns import Columns
 from silbo.streaming.idle import IdleFrontier
-from silbo.streaming.order import Arrival, Frontier, Partition, arrival
+from silbo.streaming.order import Arrival, Frontier, Partition
 from silbo.streaming.records import (
     SHOWN,
     ContextIs,
@@ -28,7 +28,7 @@ from silbo.streaming.records import (
     Subscribed,
     Unsubscribed,
     encode,
-    trusted,
+    record_of,
 )
 
 Order: TypeAlias = Literal["strict", "arrival"]
@@ -87,10 +87,20 @@ def step(state: State, columns: Columns) -> Outcome:
     arrivals, rejected = _accepted(state, columns)
     passed = _advance(state, columns.marks, arrivals)
     notifications = _walk(state, passed)
-    matched = set(map(id, passed))
-    # a publication that was matched is of no more use; control stays, as it made the state what it is
-    kept = [each for each in arrivals if not (each.is_publication and id(each) in matched)]
-    return Outcome(Delta(columns.marks, kept), notifications, rejected)
+    return Outcome(Delta(columns.marks, _kept(arrivals, passed)), notifications, rejected)
+
+
+def _kept(arrivals: Sequence[Arrival], passed: Sequence[Arrival]) -> list[Arrival]:
+    """What came and still counts: of what the frontier has passed neither publications nor outdated contexts."""
+    outdated: set[int] = set()
+    seen: set[str] = set()
+    for each in reversed(passed):
+        record = each.record
+        if type(record) is ContextIs and record.subscriber not in seen:
+            seen.add(record.subscriber)
+        elif type(record) is ContextIs or type(record) is Published:
+            outdated.add(id(each))
+    return [each for each in arrivals if id(each) not in outdated]
 
 
 def absorb(state: State, delta: Delta) -> None:
@@ -107,14 +117,22 @@ def _accepted(state: State, columns: Columns) -> tuple[list[Arrival], list[Rejec
     arrivals: list[Arrival] = []
     rejected = [Rejected(0, *refused) for refused in columns.refused()]
     settings, frontier = state.settings, state.frontier
-    for topic, partition, offset, before, value in columns.rows():
-        record = trusted(value)
-        if settings.order == "arrival" or not frontier.is_late((topic, partition), record.time, before):
-            arrivals.append(arrival(topic, partition, offset, record, value))
-        # a publication comes to every shard, and one of them says so
-        elif not isinstance(record, Published) or offset % settings.shards == settings.shard:
-            rejected.append(Rejected(0, topic, partition, offset, frontier.late(record.time), value[:SHOWN]))
+    for chunk in columns.chunks:
+        topic, partition = place = chunk.topic, chunk.partition
+        for offset, before, fields in zip(chunk.offsets, chunk.befores, chunk.records, strict=True):
+            record = record_of(fields)
+            each = Arrival(record.time, type(record) is Published, topic, partition, offset, record)
+            if settings.order == "arrival" or not frontier.is_late(place, record.time, before):
+                arrivals.append(each)
+            # a publication comes to every shard, and one of them says so
+            elif not each.is_publication or offset % settings.shards == settings.shard:
+                rejected.append(_late(each, frontier))
     return arrivals, rejected
+
+
+def _late(each: Arrival, frontier: Frontier) -> Rejected:
+    value = encode(each.record)[:SHOWN]
+    return Rejected(0, each.topic, each.partition, each.offset, frontier.late(each.time), value)
 
 
 def _advance(state: State, marks: dict[Partition, int], arrivals: Sequence[Arrival]) -> list[Arrival]:
@@ -231,20 +249,20 @@ class _Walk:
             del self._state.peers[peer.uuid]
 
 
-def records_of(state: State) -> Iterable[bytes]:
+def records_of(state: State) -> Iterator[Record]:
     """The records that make a state what it is as of its frontier: subscriptions and contexts."""
     for peer in state.peers.values():
         for row in peer.subscriptions.values():
             function = None if row.function is None else row.function.text
-            yield encode(Subscribed(0, peer.uuid, row.name, row.id, row.filter.text, function, row.include))
+            yield Subscribed(0, peer.uuid, row.name, row.id, row.filter.text, function, row.include)
         context = state.core.contexts.at(peer.row)
         if context:
-            yield encode(ContextIs(0, peer.uuid, context))
+            yield ContextIs(0, peer.uuid, context)
 
 
-def take_records(state: State, values: Iterable[bytes]) -> None:
-    """Bring records of `records_of` into an empty state."""
+def take_records(state: State, records: Iterable[Record]) -> None:
+    """Bring records of `records_of` into a state that nothing waits in."""
     walk = _Walk(state)
-    for value in values:
-        walk.apply(trusted(value))
+    for record in records:
+        walk.apply(record)
     walk.flush()

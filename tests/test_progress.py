@@ -60,6 +60,17 @@ def test_a_line_tells_a_batch():
     )
 
 
+def test_the_order_of_arrival_has_no_frontier():
+    seen = {"frontier": NEVER, "waiting": 0, "notifications": 38, "rejected": 0}
+    assert (
+        line(batch_of(progress(**seen)))
+        == "batch 12: 4,003 records in 310 ms, 12,913/s; 38 notifications; 1,200 behind"
+    )
+    nothing = dict.fromkeys(seen)  # of a batch in which no shard had anything to do
+    assert line(batch_of(progress(**nothing))).endswith("; 0 notifications; 1,200 behind")
+    assert line(batch_of(progress(**{**seen, "waiting": 1}))).endswith("; frontier not known yet")
+
+
 def test_without_what_the_matching_tells_a_line_has_what_spark_tells():
     assert line(batch_of(progress())) == "batch 12: 4,003 records in 310 ms, 12,913/s; 1,200 behind"
 
@@ -91,7 +102,7 @@ def test_the_summary_has_all_batches():
     assert totals.summary(13.0).splitlines() == [
         "1,950 records in 150 batches and 13.0 s, 150/s: 1,500 publications, 150 subscriptions, 300 contexts",
         "450 notifications, 35/s; 150 rejected",
-        "frontier 149; 4 records waiting for it",
+        "frontier 149; 4 waiting in the shards",
     ]
     assert Totals().summary(1.0) == "0 records in 0 batches and 1.0 s, 0/s: 0 publications, 0 subscriptions, 0 contexts"
 
@@ -118,6 +129,8 @@ def test_every_batch_of_a_query_is_told_by_its_topics(spark, tmp_path):
             query.stop()
     assert watch.totals.batches == len(lines) == 3
     assert watch.totals.records == {PUBLICATIONS: 6, SUBSCRIPTIONS: 2, CONTEXTS: 1}
+    assert watch.totals.observed == {"notifications": 5, "rejected": 0}
+    assert watch.summary().splitlines()[2] == "frontier at the end; 0 waiting in the shards"
     assert [int(re.search(r"([\d,]+) bytes behind", each)[1]) > 0 for each in lines] == [True, True, False]
 
 
@@ -151,5 +164,6 @@ def test_an_interrupted_job_ends_with_its_summary_and_without_complaints(tmp_pat
     assert is_told
     assert running.returncode == 0
     assert rest.startswith("7 records in 1 batch and ")
+    assert rest.endswith("\nfrontier 100; 0 waiting in the shards\n")
     assert not re.search("error|traceback", rest, re.IGNORECASE)
     assert len(job.notifications(folder)) == 3

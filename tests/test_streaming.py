@@ -128,20 +128,30 @@ def test_a_job_killed_in_the_middle_loses_nothing_and_repeats_only_what_is_equal
     assert_agrees(log, job.notifications(folder))
 
 
-class Part:
-    """A part of a state as Spark keeps it: a value, or a list of them."""
+class Value:
+    """A value of a state, as Spark keeps it."""
 
-    def __init__(self, empty):
-        self.value = empty
+    def __init__(self):
+        self.content = None
 
     def get(self):
-        return self.value
+        return self.content
 
     def update(self, value):
-        self.value = value
+        self.content = value
 
-    def appendValue(self, value):  # noqa: N802
-        self.value = [*self.value, value]
+
+class Map:
+    """A map of a state, as Spark keeps it."""
+
+    def __init__(self):
+        self.content = {}
+
+    def iterator(self):
+        return iter(self.content.items())
+
+    def updateValue(self, key, value):  # noqa: N802
+        self.content = {**self.content, key: value}
 
 
 class Handle:
@@ -151,17 +161,17 @@ class Handle:
         self.parts = {}
 
     def getValueState(self, name, _):  # noqa: N802
-        return self.parts.setdefault(name, Part(None))
+        return self.parts.setdefault(name, Value())
 
-    def getListState(self, name, _):  # noqa: N802
-        return self.parts.setdefault(name, Part([]))
+    def getMapState(self, name, *_):  # noqa: N802
+        return self.parts.setdefault(name, Map())
 
     def committed(self):
-        return {name: part.value for name, part in self.parts.items()}
+        return {name: part.content for name, part in self.parts.items()}
 
     def roll_back(self, values):
-        for name, value in values.items():
-            self.parts[name].value = value
+        for name, content in values.items():
+            self.parts[name].content = content
 
 
 def test_a_cache_that_a_failed_attempt_left_behind_is_not_used():
@@ -171,7 +181,8 @@ def test_a_cache_that_a_failed_attempt_left_behind_is_not_used():
 
     def batch(topic, *records):
         ((_, chunk),) = Router(1).chunks(topic, 0, enumerate(map(encode, records)))
-        return [decode(row.value) for row in matcher.handleInputRows((7,), iter([Row(chunk=chunk.pack())]), None)]
+        rows = matcher.handleInputRows((7,), iter([Row(chunk=chunk.pack())]), None)
+        return [decode(row.value) for row in rows if row.topic == NOTIFICATIONS]
 
     batch(SUBSCRIPTIONS, Subscribed(1, "u", "car", "s", "true", None, ()))
     before = handle.committed()

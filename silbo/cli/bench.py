@@ -47,6 +47,15 @@ CONTEXT = """examples:
 
 set_context_us is by subscriptions a subscriber has, siena_us the same change where the box stands in the filters.
 """
+STREAM = """examples:
+  silbo bench stream --subscriptions 100000
+  silbo bench stream --subscriptions 100000 --source kafka --json
+  silbo bench stream --subscriptions 1000000 --source kafka --kafka localhost:9092
+
+Runs the Spark job in this process (local[2]) in arrival order. publications_per_s and contexts_per_s are of drained
+rounds; untouched is what a batch costs that no subscription is touched by, folds of the state apart; naive is every
+publication against every subscription in Spark's SQL, in rounds of the same size. Without --kafka a Kafka is started.
+"""
 REPORT = """examples:
   silbo bench report --out docs/performance.md
   silbo bench report --out /tmp/performance.md --quick         small sizes, to see the page
@@ -59,6 +68,7 @@ def add_to(commands: Commands) -> None:
     benches = parser.add_subparsers(title="benches", required=True, metavar="BENCH")
     _add_matching(benches)
     _add_context(benches)
+    _add_stream(benches)
     _add_report(benches)
 
 
@@ -87,6 +97,16 @@ def _add_context(benches: Commands) -> None:
     _add_seed(parser)
     _add_json(parser)
     parser.set_defaults(run=run_context)
+
+
+def _add_stream(benches: Commands) -> None:
+    parser = _declared(benches, "stream", "measure the Spark job, over a log or Kafka", STREAM)
+    parser.add_argument("--subscriptions", type=positive, default=100_000, metavar="N", help="default: 100,000")
+    parser.add_argument("--source", choices=("log", "kafka"), default="log", help="default: log")
+    parser.add_argument("--kafka", metavar="HOST:PORT", help="a Kafka that runs already")
+    _add_seed(parser)
+    _add_json(parser)
+    parser.set_defaults(run=run_stream)
 
 
 def _add_report(benches: Commands) -> None:
@@ -138,6 +158,15 @@ def run_context(options: argparse.Namespace) -> int:
 
     _show(measure(options.subscribers, options.seed, say=_say), as_json=options.json)
     return 0
+
+
+def run_stream(options: argparse.Namespace) -> int:
+    """Measure the Spark job; 1 if an answer was wrong."""
+    from silbo.bench.stream import measure
+
+    found = measure(options.subscriptions, options.source, options.kafka, options.seed, say=_say)
+    _show(found, as_json=options.json)
+    return 0 if found["agrees"] else 1
 
 
 def run_report(options: argparse.Namespace) -> int:

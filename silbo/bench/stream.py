@@ -1,0 +1,229 @@
+"""The bench of the Spark job: what a batch costs, how much goes through, how soon a notification comes.
+
+The workload is `siena`: its subscriptions and contexts are loaded, then rounds of records are put into the topics
+and drained. What the naive way finds, and what the oracle says of some, is compared with what the job gave.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from silbo.bench import naive
+from silbo.bench.machine import machine
+from silbo.bench.memory import Peak
+from silbo.bench.stream_run import Round, Run, paced
+from silbo.bench.stream_source import source
+from silbo.bench.timing import Say, say_nothing
+from silbo.bench.workloads import EACH, Workload, workload
+from silbo.language import tree
+from silbo.matching.oracle import truth
+from silbo.streaming.job import Options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Found: TypeAlias = dict[str, Any]
+
+ROUNDS = 3
+TOGETHER = 10_000  # publications of a round
+MOVES, BESIDE = 100_000, 1_250  # contexts of a round, and the publications among them: 40,000 to 500
+QUIET, FEW = 15, 100  # rounds that touch nobody, and their publications
+RATE, SECONDS, WARM = 100, 25, 5  # publications a second, for so long; the first seconds do not count
+SMALL = 10_000  # subscriptions that a quiet batch is compared with
+MOST_PAIRS = 2 * 10**9  # that the naive way is asked to look at
+SCANS, SCANNED = 20, 1_000  # publications, and subscriptions that the oracle is asked of each
+PROBE = "probe"  # an attribute that one subscriber waits for, wherever it is
+STAGES = {
+    "offsets": "latestOffset",
+    "planning": "queryPlanning",
+    "log": "walCommit",
+    "run": "addBatch",
+    "commit": "commitOffsets",
+}
+WORK = ("match", "unpack", "step", "pack", "keep")  # within "run", the slowest shard; the next three within "match"
+
+
+def measure(
+    subscriptions: int, kind: Literal["log", "kafka"], address: str | None, seed: int, *, say: Say = say_nothing
+) -> Found:
+    """Every figure of the job with so many subscriptions, over a log or Kafka."""
+    from silbo.streaming.kafka_job import spark_session
+    from silbo.streaming.kafka_server import Kafka
+    from silbo.streaming.spark import session
+
+    with ExitStack() as stack:
+        if kind == "kafka" and address is None:
+            address = stack.enter_context(Kafka()).address
+        say("Spark starts")
+        spark = session() if address is None else spark_session()
+        stack.callback(spark.stop)
+        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
+        peak = stack.enter_context(Peak())
+        load = workload("siena", subscriptions, ROUNDS * TOGETHER, seed)
+        found = _Bench(spark, address, load, seed, say).figures()
+        if subscriptions > SMALL:
+            say(f"quiet batches with {SMALL:,} subscriptions")
+            small = _Bench(spark, address, workload("siena", SMALL, 1, seed), seed, say)
+            found["untouched"] |= small.compared(found["untouched"]["batch_ms"])
+        return {"source": kind, **found, "memory_mb": peak.megabytes, "seed": seed, "machine": machine()}
+
+
+@dataclass
+class _Bench:
+    spark: SparkSession
+    address: str | None
+    load: Workload
+    seed: int
+    say: Say
+
+    def __post_init__(self) -> None:
+        self._chance = np.random.default_rng(self.seed)
+
+    def figures(self) -> Found:
+        """All of it."""
+        return self._run(self._measured)
+
+    def compared(self, other_ms: float) -> Found:
+        """What a quiet batch costs here, and how much more it costs elsewhere."""
+        found = self._run(self._untouched)
+        ratio = round(other_ms / found["batch_ms"], 2)
+        return {"small_subscriptions": len(self.load), "small_batch_ms": found["batch_ms"], "ratio": ratio}
+
+    def _run(self, measured: Callable[[Run], Found]) -> Found:
+        with tempfile.TemporaryDirectory(prefix="silbo-bench-") as folder, ExitStack() as stack:
+            topics = stack.enter_context(source(self.address, Path(folder) / "log"))
+            query = topics.start(self.spark, Options(Path(folder) / "checkpoint", order="arrival"))
+            stack.callback(query.stop)
+            run = Run(topics, query)
+            return {**self._loaded(run), **measured(run)}
+
+    def _loaded(self, run: Run) -> Found:
+        self.say(f"{len(self.load):,} subscriptions are loaded")
+        since = time.perf_counter()
+        for number, (filter, function) in enumerate(zip(self.load.filters, self.load.functions, strict=True)):
+            run.subscribe(number, filter.text, None if function is None else function.text)
+        run.subscribe(len(self.load), f"exists {PROBE}", None)
+        for number, context in enumerate(self.load.contexts):
+            run.context(number, context)
+        run.drained()
+        return {"subscriptions": len(self.load), "load_s": round(time.perf_counter() - since, 1)}
+
+    def _measured(self, run: Run) -> Found:
+        self._untouched(run)  # whoever is the first waits for kernels
+        before = run.sequence
+        self.say("publications")
+        published = [self._published(run, first) for first in range(0, ROUNDS * TOGETHER, TOGETHER)]
+        self.say("contexts, and publications among them")
+        moved = [self._moved(run) for _ in range(ROUNDS)]
+        self.say("batches that touch nobody")
+        untouched = self._untouched(run)
+        rates = self._rates(published, moved)
+        hits, asked = (round(sum(each.told(name) for each in run.rounds)) for name in ("hits", "shards"))
+        self.say(f"{RATE} publications a second, for {SECONDS} s")
+        latency = _latency(run)
+        given = {(each.sequence - before - 1, int(each.subscription[1:])) for each in published[0].heard}
+        compared = self._compared(given, rates["publications_per_s"])
+        return {**rates, "latency_ms": latency, "untouched": untouched, "cache_hits": hits, "cache_asked": asked,
+                "executors": self._executors(), **compared}  # fmt: skip
+
+    def _executors(self) -> int:
+        """Those that run tasks: in local mode the driver is the one."""
+        known = self.spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+        return max(1, len(known) - 1)
+
+    def _rates(self, published: Sequence[Round], moved: Sequence[Round]) -> Found:
+        moving = median(each.ms for each in moved) / 1_000
+        return {
+            "publications_per_s": round(TOGETHER / median(each.ms for each in published) * 1_000),
+            "contexts_per_s": round(MOVES / moving),
+            "beside_publications_per_s": round(BESIDE / moving),
+            "batch_ms": {"publications": _stages(published), "contexts": _stages(moved)},
+        }
+
+    def _published(self, run: Run, first: int) -> Round:
+        for attributes, context in self.load.publications[first : first + TOGETHER]:
+            run.publish(attributes, context)
+        return run.drained()
+
+    def _moved(self, run: Run) -> Round:
+        who = self._chance.integers(0, len(self.load.contexts), MOVES).tolist()
+        where = self._chance.uniform(0, 1_000, (MOVES, 2)).tolist()
+        for i, (number, (x, y)) in enumerate(zip(who, where, strict=True)):
+            run.context(number, {"x": x, "y": y})
+            if i % (MOVES // BESIDE) == 0:
+                run.publish(*self.load.publications[i % len(self.load.publications)])
+        return run.drained()
+
+    def _untouched(self, run: Run) -> Found:
+        """Batches of publications with an attribute that nobody asks for, and of a few contexts."""
+        rounds = [self._quiet(run) for _ in range(QUIET)]
+        folded = [each.ms for each in rounds if each.told("folds")]
+        plain = [each.ms for each in rounds if not each.told("folds")] or folded
+        return {
+            "batch_ms": round(median(plain)),
+            "step_ms": round(median(each.told("step_ms") for each in rounds), 1),
+            "folds": len(folded),
+            "fold_ms": round(median(folded)) if folded else None,
+        }
+
+    def _quiet(self, run: Run) -> Round:
+        for number in self._chance.integers(0, len(self.load.contexts), FEW).tolist():
+            run.context(number, self.load.contexts[number])
+            run.publish({"nobody": 1}, {"x": 0.0, "y": 0.0})
+        return run.drained()
+
+    def _compared(self, given: set[tuple[int, int]], rate: float) -> Found:
+        """What the naive way finds and how fast, and whether all agree."""
+        agrees = self._oracle_agrees(given)
+        if TOGETHER * len(self.load) > MOST_PAIRS:
+            return {"agrees": agrees, "naive_publications_per_s": None, "naive_ratio": None}
+        self.say("the naive way")
+        found, seconds = naive.matched(self.spark, self.load, self.load.publications[:TOGETHER])
+        naive_rate = TOGETHER / seconds
+        return {"agrees": agrees and found == given, "naive_publications_per_s": round(naive_rate),
+                "naive_ratio": round(rate / naive_rate, 1)}  # fmt: skip
+
+    def _oracle_agrees(self, given: set[tuple[int, int]]) -> bool:
+        """Of some publications, for subscriptions drawn at random and all that were given."""
+        for publication in range(SCANS):
+            drawn = set(self._chance.integers(0, len(self.load), SCANNED).tolist())
+            asked = drawn | {subscription for number, subscription in given if number == publication}
+            if any(self._oracle(publication, each) != ((publication, each) in given) for each in asked):
+                return False
+        return True
+
+    def _oracle(self, publication: int, subscription: int) -> bool:
+        attributes, offered = self.load.publications[publication]
+        context = self.load.contexts[subscription // EACH]
+        spaces: Mapping[str, Mapping[str, Any]] = {"attribute": attributes, "pub": offered, "this": context}
+
+        def look(name: tree.Name) -> Any:
+            return spaces[name.namespace].get(name.name)
+
+        function = self.load.functions[subscription]
+        holds = truth(self.load.filters[subscription].tree, look) == 1
+        return holds and (function is None or truth(function.tree, look) == 1)
+
+
+def _stages(rounds: Sequence[Round]) -> dict[str, float]:
+    """Milliseconds of a round by what was done, Spark's stages and the work of the slowest shard."""
+    found = {name: median(each.took(stage) for each in rounds) for name, stage in STAGES.items()}
+    work = {name: median(each.told(f"{name}_ms") for each in rounds) for name in WORK}
+    total = median(each.ms for each in rounds)
+    return {name: round(value) for name, value in {"total": total, **found, **work}.items()}
+
+
+def _latency(run: Run) -> dict[str, float]:
+    """From when a publication was due to when its notification was read, in milliseconds."""
+    found = paced(run, RATE, SECONDS, ({PROBE: 1}, {"x": 0.0, "y": 0.0}))
+    taken = [took * 1_000 for due, took in found if due >= WARM]
+    return {"p50": round(float(np.percentile(taken, 50))), "p99": round(float(np.percentile(taken, 99)))}

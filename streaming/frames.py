@@ -45,12 +45,7 @@ def match(
     live traffic goes on, what comes behind the frontier is rejected as late, and the result depends on when records
     arrive.
     """
-    if order not in ("strict", "arrival"):
-        raise InvalidValue("order", f"expected 'strict' or 'arrival', not {order!r}.")
-    if shards < 1:
-        raise InvalidValue("shards", f"at least one shard is needed, not {shards!r}.")
-    if idle is not None and (order != "strict" or not idle > 0):
-        raise InvalidValue("idle", "seconds above 0, with order='strict': the order of arrival waits for nobody.")
+    _check(order, shards, idle)
     counts = dict.fromkeys(INPUTS, 1) if partitions is None else partitions
     expected = tuple((topic, number) for topic, count in counts.items() for number in range(count))
     keys = reducer_keys(publications.sparkSession, shards)
@@ -77,6 +72,15 @@ def _observed(found: DataFrame) -> DataFrame:
         *(expr(f"sum(told.{name}) as {name}") for name in counts),
         *(expr(f"max(told.{name}) as {name}") for name in stages),
     )
+
+
+def _check(order: str, shards: int, idle: float | None) -> None:
+    if order not in ("strict", "arrival"):
+        raise InvalidValue("order", f"expected 'strict' or 'arrival', not {order!r}.")
+    if shards < 1:
+        raise InvalidValue("shards", f"at least one shard is needed, not {shards!r}.")
+    if idle is not None and (order != "strict" or not idle > 0):
+        raise InvalidValue("idle", "seconds above 0, with order='strict': the order of arrival waits for nobody.")
 
 
 def beats(spark: SparkSession) -> DataFrame:

@@ -2,19 +2,23 @@
 
 import json
 import random
+from itertools import count
 
 import pytest
 
 import silbo
+from silbo.broker.fold import Fold
 from silbo.streaming import job
 from silbo.streaming.columns import Columns
 from silbo.streaming.idle import BEAT
 from silbo.streaming.log import read_all
 from silbo.streaming.records import ContextIs, Published, Subscribed, Tick, decode, encode
 from silbo.streaming.routing import Router
+from silbo.streaming.sending import Sender
 from silbo.streaming.snapshots import pack, pack_delta, restored
 from silbo.streaming.step import Settings, State, step
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
+from silbo.testing import generate_log
 
 SECOND = 1_000_000
 LATENESS = 10
@@ -98,6 +102,37 @@ def test_silence_is_counted_from_the_first_beat():
     assert shard.batch(beats=[10**6]) == ([], [])
     assert shard.batch(beats=[10**6 + 2]) == ([], [])
     assert shard.batch(beats=[10**6 + 3]) == ([200], [])
+
+
+def generated(seed):
+    """Batches of a generated log, each topic a partition: all of them are silent now and then, and late after that."""
+    chance, times, topics = random.Random(seed), count(1), {topic: [] for topic in INPUTS}
+    sender = Sender(lambda topic, _, record: topics[topic].append(record), lambda: next(times))
+    Fold(sender).apply(generate_log(seed, 600), lambda *_: None)
+    for beat in range(1, 10**6):
+        if not any(topics.values()):
+            return
+        speaking = [topic for topic in INPUTS if chance.random() < 0.4]
+        batch = {topic.partition(".")[2]: topics[topic][:15] for topic in speaking}
+        for topic in speaking:
+            del topics[topic][:15]
+        yield {**batch, "beats": [beat]} if chance.random() < 0.8 else batch
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_state_made_anew_finds_the_same_silence_and_the_same_late_records(seed):
+    cached, forgetful, chance = Shard(), Shard(), random.Random(seed)
+    rejected = 0
+    for batch in generated(seed):
+        found = cached.batch(**batch)
+        assert forgetful.batch(**batch) == found
+        rejected += len(found[1])
+        if chance.random() < 0.3:
+            forgetful.fold()
+        forgetful.forget()
+        assert forgetful.state.frontier.silence() == cached.state.frontier.silence()
+        assert forgetful.state.frontier.marks == cached.state.frontier.marks
+    assert rejected
 
 
 @pytest.mark.parametrize("forgotten", [False, True])

@@ -56,15 +56,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--partitions", type=positive, default=3, metavar="N", help="of topics made (default: 3)")
     parser.add_argument("--prefix", default="silbo", metavar="NAME", help="how topics' names begin (default: silbo)")
     parser.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="where the job keeps its state")
-    parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
-    parser.add_argument("--lateness", type=_seconds, default=0.0, metavar="SECONDS",
-                        help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
-    parser.add_argument("--idle", type=_positive_seconds, metavar="SECONDS",
-                        help="in strict order, wait for no partition that is silent this long; the result then "
-                             "depends on when records arrive (default: wait for all)")  # fmt: skip
-    parser.add_argument("--tick", type=_positive_seconds, metavar="SECONDS",
-                        help="say in Kafka's partitions, so often, how late it is by this machine's clock: for live "
-                             "sessions in strict order; --lateness covers delays and other clocks")  # fmt: skip
+    _add_order(parser)
     parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
     parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
     parser.add_argument("--batch", type=positive, metavar="N",
@@ -75,6 +67,18 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--progress", action="store_true",
                         help="a line for each batch on stderr, which a terminal gets anyway")  # fmt: skip
     parser.set_defaults(run=run)
+
+
+def _add_order(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
+    parser.add_argument("--lateness", type=_seconds, default=0.0, metavar="SECONDS",
+                        help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
+    parser.add_argument("--idle", type=_positive_seconds, metavar="SECONDS",
+                        help="in strict order, wait for no partition that is silent this long; the result then "
+                             "depends on when records arrive (default: wait for all)")  # fmt: skip
+    parser.add_argument("--tick", type=_positive_seconds, metavar="SECONDS",
+                        help="say in Kafka's partitions, so often, how late it is by this machine's clock: for live "
+                             "sessions in strict order; --lateness covers delays and other clocks")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

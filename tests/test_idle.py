@@ -170,6 +170,7 @@ def test_a_partition_that_speaks_again_holds_the_frontier_and_does_not_turn_it_b
 def test_what_is_no_record_is_no_sign_of_life():
     shard = Shard()
     shard.batch(subscriptions=[SUBSCRIBED], publications=[published(200)], beats=[1])
+    shard.batch(beats=[3])
     ((_, chunk),) = Router(1).chunks(CONTEXTS, 0, [(0, b"nonsense")])
     step(shard.state, Columns([chunk]))
     assert shard.batch(subscriptions=[Tick(500)], publications=[Tick(500)], beats=[4]) == ([200], [])

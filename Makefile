@@ -12,8 +12,9 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: $(READY) ## the road scenario: cars move, cameras publish, alerts arrive; compared with the oracle
-	$(BIN)/python examples/road.py
+run: $(READY) ## the road scenario: cars and cameras write a log, Spark matches it; rates, the oracle, out/road.png
+	@$(BIN)/silbo warm > /dev/null # else each of Spark's workers compiles the kernels
+	$(BIN)/python examples/road/stream.py
 
 .PHONY: test
 test: $(READY) ## all tests

@@ -52,7 +52,7 @@ class StreamEngine(_JobEngine):
         """Run the job over all of it."""
         self._writer.close()
         drain(self._log)
-        _run(start(session(), self._log, self._options))
+        _run(start(session(brief=True), self._log, self._options))
         found = notifications(self._log)
         self._folder.cleanup()
         return found
@@ -77,7 +77,7 @@ class KafkaEngine(_JobEngine):
         self._writer.close()
         with tempfile.TemporaryDirectory(prefix="silbo-stream-") as folder:
             options = Options(Path(folder) / "checkpoint", shards=self._shards, batch=self._batch)
-            _run(kafka_job.start(kafka_job.spark_session(), self._address, options, self._prefix))
+            _run(kafka_job.start(kafka_job.spark_session(brief=True), self._address, options, self._prefix))
         found = in_order(values(self._address, NOTIFICATIONS, self._prefix))
         delete_topics(self._address, self._prefix)
         return found

@@ -54,7 +54,11 @@ def match(
     inputs = [frame.select(*COLUMNS) for frame in (publications, subscriptions, contexts)]
     if idle is not None:
         inputs.append(beats(publications.sparkSession))
-    routed = reduce(lambda a, b: a.unionByName(b), inputs).mapInArrow(Routing(keys), ROUTED)
+    united = reduce(lambda a, b: a.unionByName(b), inputs)
+    # a task for each core, not for each partition: a task costs more than to route a thousand records
+    routed = united.coalesce(publications.sparkSession.sparkContext.defaultParallelism).mapInArrow(
+        Routing(keys), ROUTED
+    )
     found = routed.groupBy("shard").transformWithState(Matcher(settings, keys), OUTPUT, "Append", "None")
     return _observed(found).where("topic is not null").drop("told")
 

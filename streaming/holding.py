@@ -19,6 +19,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from silbo.streaming.collector import settle
 from silbo.streaming.records import packed, unpacked
 from silbo.streaming.shard import Answer, Sizes, advance
 from silbo.streaming.step import State
@@ -74,6 +75,7 @@ def _advance(request: Request, state: State) -> Answer:
         while len(_states) >= CACHED:  # of jobs that ended, the oldest first
             _states.pop(next(iter(_states)))
         _states[request.key] = request.new_token, state
+        settle(sum(len(held.peers) for _, held in _states.values()))
     return answer
 
 

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from silbo.streaming.collector import settle, uncollected
 from silbo.streaming.holding import advanced
 from silbo.streaming.routing import Router
-from silbo.streaming.shard import Answer, Sizes, uncollected
+from silbo.streaming.shard import Answer, Sizes
 from silbo.streaming.snapshots import restored
 from silbo.streaming.step import Settings, State
 
@@ -61,6 +62,7 @@ class Routing:
                 keys, chunks = zip(*made, strict=True)
                 arrays = [pa.array(keys, pa.int32()), pa.array(chunks, pa.binary())]
                 yield pa.RecordBatch.from_arrays(arrays, names=["shard", "chunk"])
+        settle()
 
     def _routed(self, router: Router, batch: pa.RecordBatch) -> list[tuple[int, bytes]]:
         with uncollected():

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 
-def spark_session(master: str = "local[2]") -> SparkSession:
+def spark_session(master: str = "local[2]", *, brief: bool = False) -> SparkSession:
     """A session of Spark's with its connector to Kafka."""
-    return session(master, {"spark.jars": ",".join(map(str, jars("spark")))})
+    return session(master, {"spark.jars": ",".join(map(str, jars("spark")))}, brief=brief)
 
 
 def start(spark: SparkSession, address: str, options: Options, prefix: str = PREFIX) -> StreamingQuery:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
+from silbo.streaming.collector import uncollected
 from silbo.streaming.columns import Chunk, Columns
 from silbo.streaming.records import encode
 from silbo.streaming.snapshots import pack, pack_delta
@@ -82,15 +81,3 @@ class _Watch:
         now = time.perf_counter()
         self.laps[stage] = (now - self._since) * 1_000
         self._since = now
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Let the garbage collector rest: thousands of new records would send it through all subscriptions, in vain."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

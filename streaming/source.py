@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
+from silbo.streaming.collector import settle
 from silbo.streaming.log import end_of, partition_file, partitions_of, read
 
 if TYPE_CHECKING:
@@ -88,3 +89,4 @@ class LogReader(DataSourceStreamReader):
             numbers = pa.array([partition.partition] * len(taken), pa.int32())
             arrays = [topics, numbers, pa.array(offsets, pa.int64()), pa.array(values, pa.binary())]
             yield pa.RecordBatch.from_arrays(arrays, names=["topic", "partition", "offset", "value"])
+        settle()

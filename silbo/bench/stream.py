@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 
 Found: TypeAlias = dict[str, Any]
 
-ROUNDS = 3
-TOGETHER = 10_000  # publications of a round
-MOVES, BESIDE = 100_000, 1_250  # contexts of a round, and the publications among them: 40,000 to 500
-QUIET, FEW = 15, 100  # rounds that touch nobody, and their publications
-RATE, SECONDS, WARM = 100, 25, 5  # publications a second, for so long; the first seconds do not count
 SMALL = 10_000  # subscriptions that a quiet batch is compared with
 MOST_PAIRS = 2 * 10**9  # that the naive way is asked to look at
 SCANS, SCANNED = 20, 1_000  # publications, and subscriptions that the oracle is asked of each
@@ -52,10 +47,23 @@ STAGES = {
 WORK = ("match", "unpack", "step", "pack", "keep")  # within "run", the slowest shard; the next three within "match"
 
 
-def measure(
-    subscriptions: int, kind: Literal["log", "kafka"], address: str | None, seed: int, *, say: Say = say_nothing
-) -> Found:
-    """Every figure of the job with so many subscriptions, over a log or Kafka."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is sent; less than this shows that it works, and no figures."""
+
+    rounds: int = 3
+    together: int = 10_000  # publications of a round
+    moves: int = 100_000  # contexts of a round
+    beside: int = 1_250  # publications among them: 500 to 40,000
+    quiet: int = 15  # rounds that touch nobody
+    few: int = 100  # publications of those, and contexts
+    rate: int = 100  # publications a second
+    seconds: float = 25.0  # of that
+    warm: float = 5.0  # seconds of it that do not count
+
+
+def run(subscriptions: int, kind: Literal["log", "kafka"], address: str | None, seed: int, *, say: Say) -> Found:
+    """Every figure of the job with so many subscriptions, on a Spark of its own, over a log or Kafka."""
     from silbo.streaming.kafka_job import spark_session
     from silbo.streaming.kafka_server import Kafka
     from silbo.streaming.spark import session
@@ -64,17 +72,26 @@ def measure(
         if kind == "kafka" and address is None:
             address = stack.enter_context(Kafka()).address
         say("Spark starts")
-        spark = session() if address is None else spark_session()
+        spark = session() if kind == "log" else spark_session()
         stack.callback(spark.stop)
-        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
-        peak = stack.enter_context(Peak())
-        load = workload("siena", subscriptions, ROUNDS * TOGETHER, seed)
-        found = _Bench(spark, address, load, seed, say).figures()
+        found = measure(spark, subscriptions, address, seed, Plan(), say=say)
+        return {"source": kind, **found, "seed": seed, "machine": machine()}
+
+
+def measure(
+    spark: SparkSession, subscriptions: int, address: str | None, seed: int, plan: Plan, *,
+    say: Say = say_nothing,
+) -> Found:  # fmt: skip
+    """Every figure, over a log or the Kafka at this address."""
+    spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
+    with Peak() as peak:
+        load = workload("siena", subscriptions, plan.rounds * plan.together, seed)
+        found = _Bench(spark, address, load, seed, plan, say).figures()
         if subscriptions > SMALL:
             say(f"quiet batches with {SMALL:,} subscriptions")
-            small = _Bench(spark, address, workload("siena", SMALL, 1, seed), seed, say)
+            small = _Bench(spark, address, workload("siena", SMALL, 1, seed), seed, plan, say)
             found["untouched"] |= small.compared(found["untouched"]["batch_ms"])
-        return {"source": kind, **found, "memory_mb": peak.megabytes, "seed": seed, "machine": machine()}
+    return {**found, "memory_mb": peak.megabytes}
 
 
 @dataclass
@@ -83,6 +100,7 @@ class _Bench:
     address: str | None
     load: Workload
     seed: int
+    plan: Plan
     say: Say
 
     def __post_init__(self) -> None:
@@ -121,18 +139,20 @@ class _Bench:
         self._untouched(run)  # whoever is the first waits for kernels
         before = run.sequence
         self.say("publications")
-        published = [self._published(run, first) for first in range(0, ROUNDS * TOGETHER, TOGETHER)]
+        published = [
+            self._published(run, first) for first in range(0, self.plan.rounds * self.plan.together, self.plan.together)
+        ]
         self.say("contexts, and publications among them")
-        moved = [self._moved(run) for _ in range(ROUNDS)]
+        moved = [self._moved(run) for _ in range(self.plan.rounds)]
         self.say("batches that touch nobody")
         untouched = self._untouched(run)
         rates = self._rates(published, moved)
         hits, asked = (round(sum(each.told(name) for each in run.rounds)) for name in ("hits", "shards"))
-        self.say(f"{RATE} publications a second, for {SECONDS} s")
-        latency = _latency(run)
+        self.say(f"{self.plan.rate} publications a second, for {self.plan.seconds:.0f} s")
+        latency = _latency(run, self.plan)
         given = {(each.sequence - before - 1, int(each.subscription[1:])) for each in published[0].heard}
         compared = self._compared(given, rates["publications_per_s"])
-        return {**rates, "latency_ms": latency, "untouched": untouched, "cache_hits": hits, "cache_asked": asked,
+        return {"notifications": len(given), **rates, "latency_ms": latency, "untouched": untouched, "cache_hits": hits, "cache_asked": asked,
                 "executors": self._executors(), **compared}  # fmt: skip
 
     def _executors(self) -> int:
@@ -143,29 +163,29 @@ class _Bench:
     def _rates(self, published: Sequence[Round], moved: Sequence[Round]) -> Found:
         moving = median(each.ms for each in moved) / 1_000
         return {
-            "publications_per_s": round(TOGETHER / median(each.ms for each in published) * 1_000),
-            "contexts_per_s": round(MOVES / moving),
-            "beside_publications_per_s": round(BESIDE / moving),
+            "publications_per_s": round(self.plan.together / median(each.ms for each in published) * 1_000),
+            "contexts_per_s": round(self.plan.moves / moving),
+            "beside_publications_per_s": round(self.plan.beside / moving),
             "batch_ms": {"publications": _stages(published), "contexts": _stages(moved)},
         }
 
     def _published(self, run: Run, first: int) -> Round:
-        for attributes, context in self.load.publications[first : first + TOGETHER]:
+        for attributes, context in self.load.publications[first : first + self.plan.together]:
             run.publish(attributes, context)
         return run.drained()
 
     def _moved(self, run: Run) -> Round:
-        who = self._chance.integers(0, len(self.load.contexts), MOVES).tolist()
-        where = self._chance.uniform(0, 1_000, (MOVES, 2)).tolist()
+        who = self._chance.integers(0, len(self.load.contexts), self.plan.moves).tolist()
+        where = self._chance.uniform(0, 1_000, (self.plan.moves, 2)).tolist()
         for i, (number, (x, y)) in enumerate(zip(who, where, strict=True)):
             run.context(number, {"x": x, "y": y})
-            if i % (MOVES // BESIDE) == 0:
+            if i % (self.plan.moves // self.plan.beside) == 0:
                 run.publish(*self.load.publications[i % len(self.load.publications)])
         return run.drained()
 
     def _untouched(self, run: Run) -> Found:
         """Batches of publications with an attribute that nobody asks for, and of a few contexts."""
-        rounds = [self._quiet(run) for _ in range(QUIET)]
+        rounds = [self._quiet(run) for _ in range(self.plan.quiet)]
         folded = [each.ms for each in rounds if each.told("folds")]
         plain = [each.ms for each in rounds if not each.told("folds")] or folded
         return {
@@ -176,7 +196,7 @@ class _Bench:
         }
 
     def _quiet(self, run: Run) -> Round:
-        for number in self._chance.integers(0, len(self.load.contexts), FEW).tolist():
+        for number in self._chance.integers(0, len(self.load.contexts), self.plan.few).tolist():
             run.context(number, self.load.contexts[number])
             run.publish({"nobody": 1}, {"x": 0.0, "y": 0.0})
         return run.drained()
@@ -184,11 +204,11 @@ class _Bench:
     def _compared(self, given: set[tuple[int, int]], rate: float) -> Found:
         """What the naive way finds and how fast, and whether all agree."""
         agrees = self._oracle_agrees(given)
-        if TOGETHER * len(self.load) > MOST_PAIRS:
+        if self.plan.together * len(self.load) > MOST_PAIRS:
             return {"agrees": agrees, "naive_publications_per_s": None, "naive_ratio": None}
         self.say("the naive way")
-        found, seconds = naive.matched(self.spark, self.load, self.load.publications[:TOGETHER])
-        naive_rate = TOGETHER / seconds
+        found, seconds = naive.matched(self.spark, self.load, self.load.publications[: self.plan.together])
+        naive_rate = self.plan.together / seconds
         return {"agrees": agrees and found == given, "naive_publications_per_s": round(naive_rate),
                 "naive_ratio": round(rate / naive_rate, 1)}  # fmt: skip
 
@@ -222,8 +242,8 @@ def _stages(rounds: Sequence[Round]) -> dict[str, float]:
     return {name: round(value) for name, value in {"total": total, **found, **work}.items()}
 
 
-def _latency(run: Run) -> dict[str, float]:
+def _latency(run: Run, plan: Plan) -> dict[str, float]:
     """From when a publication was due to when its notification was read, in milliseconds."""
-    found = paced(run, RATE, SECONDS, ({PROBE: 1}, {"x": 0.0, "y": 0.0}))
-    taken = [took * 1_000 for due, took in found if due >= WARM]
+    found = paced(run, plan.rate, plan.seconds, ({PROBE: 1}, {"x": 0.0, "y": 0.0}))
+    taken = [took * 1_000 for due, took in found if due >= plan.warm]
     return {"p50": round(float(np.percentile(taken, 50))), "p99": round(float(np.percentile(taken, 99)))}

@@ -162,9 +162,9 @@ def run_context(options: argparse.Namespace) -> int:
 
 def run_stream(options: argparse.Namespace) -> int:
     """Measure the Spark job; 1 if an answer was wrong."""
-    from silbo.bench.stream import measure
+    from silbo.bench.stream import run
 
-    found = measure(options.subscriptions, options.source, options.kafka, options.seed, say=_say)
+    found = run(options.subscriptions, options.source, options.kafka, options.seed, say=_say)
     _show(found, as_json=options.json)
     return 0 if found["agrees"] else 1
 

@@ -13,7 +13,7 @@ from silbo.broker.fold import Fold
 from silbo.errors import SilboError
 from silbo.model.events import Event
 from silbo.streaming.job import LogWriter, Options, drain, in_order, notifications, start
-from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, values
+from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, located, values
 from silbo.streaming.records import Notified
 from silbo.streaming.sending import Sender
 from silbo.streaming.spark import session
@@ -62,10 +62,11 @@ class KafkaEngine(_JobEngine):
     """The job over Kafka, with topics of its own."""
 
     def __init__(self, address: str, batch: int | None = None, shards: int = 2) -> None:
-        self._address, self._batch, self._shards = address, batch, shards
-        self._prefix = f"silbo-replay-{uuid.uuid4().hex[:12]}"
-        create_topics(address, PARTITIONS, self._prefix)
-        self._writer = KafkaWriter(address, self._prefix)
+        self._address, prefix = located(address)
+        self._batch, self._shards = batch, shards
+        self._prefix = f"{prefix}-replay-{uuid.uuid4().hex[:12]}"
+        create_topics(self._address, PARTITIONS, self._prefix)
+        self._writer = KafkaWriter(self._address, self._prefix)
         super().__init__(self._writer)
 
     def finish(self) -> list[Notified]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 
+LOOK = 1  # second
 SETTINGS = "silbo.json"  # beside what Spark keeps in a checkpoint
 
 
@@ -37,6 +38,7 @@ class Options:
     shards: int = 2
     trigger: str = "0 seconds"
     batch: int | Mapping[str, int] | None = None  # records of a partition in a batch, at most; or by topic
+    idle: float | None = None  # seconds after which a silent partition holds no frontier
 
     def limit(self, topic: str) -> int | None:
         """Records of a topic's partition in a batch, at most."""
@@ -63,7 +65,7 @@ def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mappi
     check(options, partitions, source)
     return match(
         frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
-        order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions,
+        order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions, idle=options.idle,
     )  # fmt: skip
 
 
@@ -73,9 +75,24 @@ def written(found: DataFrame, options: Options) -> DataStreamWriter:
     return writer.trigger(processingTime=options.trigger)
 
 
+def work_off(query: StreamingQuery, options: Options) -> None:
+    """Wait until all that is there was matched."""
+    if options.idle is None:
+        query.processAllAvailable()
+        return
+    # beats never end: done is who finds nothing besides them, in a batch that no earlier run had planned
+    first: int | None = None
+    while not query.awaitTermination(LOOK):
+        last = query.lastProgress
+        if last is not None:
+            first = last["batchId"] if first is None else first
+            if last["batchId"] > first and not any(each["numInputRows"] for each in last["sources"][: len(INPUTS)]):
+                return
+
+
 def check(options: Options, partitions: Mapping[str, int], source: str) -> None:
     """Refuse what a state cannot live with: it was made for this source, these shards, this order, these partitions."""
-    chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards}
+    chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards, "idle": options.idle}
     wanted = {"source": source, **chosen, **partitions}
     path = options.checkpoint / SETTINGS
     if not path.exists():

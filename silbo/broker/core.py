@@ -116,13 +116,12 @@ class Core:
 
     def disconnect(self, peer: Peer) -> None:
         """End a session: subscriptions, advertisements and context go."""
-        for row in peer.subscriptions.values():
-            self.index.remove(row)
-        peer.subscriptions.clear()
-        peer.advertisements.clear()
-        self.contexts.remove(peer.uuid)
+        for id in list(peer.subscriptions):  # one that cannot be ended is still there when this is tried again
+            self.unsubscribe(peer, id)
         if self.listener is not None:
             self.listener.set_context(peer.uuid, {})
+        peer.advertisements.clear()
+        self.contexts.remove(peer.uuid)
         del self.peers[peer.uuid]
 
     def advertise(

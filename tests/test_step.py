@@ -221,7 +221,8 @@ def test_what_could_not_be_sent_was_not_done():
                 verb()
         assert session.context == {"x": 1.0}
         session.set_context(x=2.0)
-        assert session.publish({"a": 1}).sequence == 1
+        # what was not acknowledged may have arrived: another message with its number would be taken for a repeat
+        assert session.publish({"a": 1}).sequence == 2
         subscription.close()
     assert [type(each).__name__ for each in sent] == [
         "ContextIs", "Subscribed", "ContextIs", "Published", "Unsubscribed", "ContextIs",

@@ -193,11 +193,7 @@ class Core:
     def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
         publication = self.accept(peer, message)
-        try:
-            (found,) = self._found((publication,))
-        except SilboError:
-            peer.sequence -= 1  # whoever refused it, it takes none
-            raise
+        (found,) = self._found((publication,))
         return publication, decided(publication, message[2], found, self.contexts)
 
     def publish_many(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from silbo.streaming.jars import jars
 from silbo.streaming.job import Options, matched, written
 from silbo.streaming.kafka import LARGEST, PREFIX, named, partition_counts
-from silbo.streaming.spark import session
+from silbo.streaming.spark import LOCAL, is_submitted, session
 from silbo.streaming.topics import INPUTS
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 
-def spark_session(master: str = "local[2]") -> SparkSession:
-    """A session of Spark's with its connector to Kafka."""
-    return session(master, {"spark.jars": ",".join(map(str, jars("spark")))})
+def spark_session(master: str = LOCAL) -> SparkSession:
+    """A session of Spark's with its connector to Kafka; spark-submit brings it by --jars or --packages."""
+    return session(master) if is_submitted() else session(master, {"spark.jars": ",".join(map(str, jars("spark")))})
 
 
 def start(spark: SparkSession, address: str, options: Options, prefix: str = PREFIX) -> StreamingQuery:

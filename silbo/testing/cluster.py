@@ -46,14 +46,21 @@ class Cluster:
 
     def start(self) -> Self:
         """Start all, and wait until the master knows its workers."""
+        try:
+            self._start()
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _start(self) -> None:
         address = ("--host", "127.0.0.1")
         self._spark("master", MASTER, *address, "--port", str(self._port), "--webui-port", str(self._page))
         for number in range(self._workers):
             name = f"worker-{number}"
             size = "--cores", str(self._cores), "--memory", self._memory, "-d", str(self._folder / name)
             self._spark(name, WORKER, *address, "--webui-port", "0", *size, self.url)
-        self._wait()
-        return self
 
     def executors(self) -> list[int]:
         """The processes in which applications' tasks run, by their pids."""
@@ -83,16 +90,15 @@ class Cluster:
         while self._alive() < self._workers:
             if time.monotonic() > deadline or any(each.poll() is not None for each in self._processes):
                 logs = "\n".join(path.read_text()[-500:] for path in sorted(self._folder.glob("*.log")))
-                self.stop()
                 raise SilboError(f"the cluster did not start; its logs end so:\n{logs}")
             time.sleep(0.1)
 
     def _alive(self) -> int:
-        """How many workers the master counts; 0 while it does not answer."""
+        """How many workers the master counts; 0 while it does not answer, or with an empty page, as it begins."""
         try:
             with urlopen(f"http://127.0.0.1:{self._page}/json/", timeout=5) as answer:
                 told: dict[str, Any] = json.load(answer)
-        except OSError:
+        except (OSError, ValueError):
             return 0
         return int(told["aliveworkers"])
 

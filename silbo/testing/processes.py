@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 PARENT = 1  # behind the command's name: state, parent, …
+DAEMON = "pyspark.daemon pyspark.worker"  # those beside a driver run other modules
 
 
 def descendants(pid: int) -> list[int]:
@@ -39,8 +40,8 @@ def command(pid: int) -> str:
 
 
 def task_workers(pid: int) -> list[int]:
-    """The Python workers among a process's descendants: the forks of a `pyspark.daemon`."""
-    found = [each for each in descendants(pid) if "pyspark.daemon" in command(each)]
+    """The Python processes in which tasks run, among a process's descendants: the forks of Spark's daemons."""
+    found = [each for each in descendants(pid) if DAEMON in command(each)]
     return [each for each in found if parent(each) in found]
 
 

@@ -36,7 +36,7 @@ from silbo.testing.cluster import Cluster
 from silbo.testing.jobs import Feed, Program, repeats
 from silbo.testing.processes import command, descendants, parent, task_workers
 
-LONGEST = 3.0  # seconds from a burst to its kill
+LONGEST = 4.0  # seconds from a burst, or the job's first worker, to the kill
 ENDED = 300.0  # seconds that the job may take for the rest
 
 
@@ -130,7 +130,6 @@ class Round:
         with Program.stream(self._errors, *self._options) as running:
             for burst in self._bursts():
                 feed.write(burst)
-                time.sleep(self._chance.uniform(0, LONGEST))  # a kill at random moments is what this is for
                 self._kill(running)
                 if running.status is not None:
                     running.restart()
@@ -147,6 +146,7 @@ class Round:
 
     def _kill(self, running: Program) -> None:
         self._await_workers(running)
+        time.sleep(self._chance.uniform(0, LONGEST))  # a random moment of its batches is what this is for
         victims = {"driver": [running.pid], "worker": task_workers(running.pid)}
         victims["jvm"] = [each for each in descendants(running.pid) if parent(each) == running.pid]
         if self._on_cluster:
@@ -215,6 +215,7 @@ def main() -> int:
     first = secrets.randbelow(10**6) if options.seed is None else options.seed
     rounds = count(first) if options.rounds is None else range(first, first + options.rounds)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # where the cluster is
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # in order: nothing may outlive us
     deadline = time.monotonic() + 60 * options.minutes
     with Servers() as servers:
         for seed in rounds:

@@ -48,6 +48,10 @@ format: $(READY) ## let ruff format the code
 mutations: $(READY) ## break the code on purpose, one way at a time, and see the tests fail
 	$(BIN)/python tests/mutations.py
 
+.PHONY: torture
+torture: $(READY) ## kill parts of the streaming job at random, again and again, and compare with the oracle
+	$(BIN)/python tests/torture.py
+
 .PHONY: lock
 lock: ## write constraints.txt anew from the newest versions
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock

@@ -3,7 +3,8 @@
 Numba keeps its cache beside the sources, or in a folder of the user where that one is read-only; where
 neither can be written, kernels are compiled for this process alone. A cache entry of numba's knows only
 the file of its own function, so the digest of every kernel source is part of a kernel's name: no change
-anywhere is ever answered from an old cache.
+anywhere is ever answered from an old cache. In a zip, as executors of Spark's get it, the digest is the zip's, and
+the cache a folder of the user: a zip has another path in every job, and its kernels are the same.
 
 `SILBO_CHECKED_KERNELS=1` is the debug switch: the same kernels with bounds checking, and with their
 arrays passed plainly instead of by address.
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 CHECKED = os.environ.get("SILBO_CHECKED_KERNELS", "") not in ("", "0")
+ARCHIVE = next((path for path in Path(__file__).parents if path.is_file()), None)  # the zip that silbo is in
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,6 +86,8 @@ class Kernel:
         function = self._function
         function.__qualname__ = f"{function.__name__}_{self._digest}{'_checked' * CHECKED}"
         options: Any = {"error_model": "numpy", "boundscheck": CHECKED}
+        if ARCHIVE is not None:
+            _keep_apart_from_the_path()
         try:
             dispatcher: Any = njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no folder for its cache that it may write to
@@ -96,8 +100,33 @@ class Kernel:
 
 
 def digest_of(sources: Iterable[Path]) -> str:
-    """A short digest of these files and this one."""
+    """A short digest of these files and this one, or of the zip that they are in."""
     digest = sha256()
-    for path in sorted([Path(__file__), *sources]):
+    for path in sorted([Path(__file__), *sources]) if ARCHIVE is None else [ARCHIVE]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def _keep_apart_from_the_path() -> None:
+    """Let numba keep the kernels of a zip in one folder of the user's: their names tell them apart."""
+    from numba.core import caching
+
+    class OneFolder(caching.ZipCacheLocator):
+        @classmethod
+        def get_suitable_cache_subpath(cls, _: str) -> str:
+            return "silbo"
+
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Any:
+            if ARCHIVE not in Path(file).parents:
+                return None
+            made: Any = cls(function, file)
+            try:
+                made.ensure_cache_path()
+            except OSError as error:
+                raise RuntimeError from error  # as numba says it where it finds no folder
+            return made
+
+    known = caching.CacheImpl._locator_classes
+    if not any(each.__name__ == OneFolder.__name__ for each in known):
+        known.insert(0, OneFolder)

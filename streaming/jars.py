@@ -1,4 +1,7 @@
-"""The jars by Maven: fetched once into a folder of the user's, by the coordinates of jars.xml."""
+"""The jars by Maven: fetched once into a folder of the user's, by the coordinates of jars.xml.
+
+`python -m silbo.streaming.jars` prints those of Spark's connector to Kafka, as spark-submit's `--jars` takes them.
+"""
 
 from __future__ import annotations
 
@@ -58,3 +61,7 @@ def _fetch(profile: str, folder: Path) -> None:
         partial.rename(folder)
     except OSError:  # another process was faster
         shutil.rmtree(partial, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    print(",".join(map(str, jars("spark"))))

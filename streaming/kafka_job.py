@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from silbo.streaming.jars import jars
 from silbo.streaming.job import Options, matched, written
 from silbo.streaming.kafka import LARGEST, PREFIX, named, partition_counts
-from silbo.streaming.spark import session
+from silbo.streaming.spark import LOCAL, is_submitted, session
 from silbo.streaming.topics import INPUTS
 
 if TYPE_CHECKING:
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 
-def spark_session(master: str = "local[2]", *, brief: bool = False) -> SparkSession:
-    """A session of Spark's with its connector to Kafka."""
-    return session(master, {"spark.jars": ",".join(map(str, jars("spark")))}, brief=brief)
+def spark_session(master: str = LOCAL, *, brief: bool = False) -> SparkSession:
+    """A session of Spark's with its connector to Kafka; spark-submit brings it by --jars or --packages."""
+    more = {} if is_submitted() else {"spark.jars": ",".join(map(str, jars("spark")))}
+    return session(master, more, brief=brief)
 
 
 def start(spark: SparkSession, address: str, options: Options, prefix: str = PREFIX) -> StreamingQuery:

@@ -1,11 +1,11 @@
-"""Spark sessions as the job needs them: state in RocksDB, this Python for the workers, loopback for the driver."""
+"""Spark sessions as the job needs them: state in RocksDB, this Python for the workers, loopback where all is local."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,10 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.log.level": "ERROR",
 }
+LOOPBACK: Mapping[str, str] = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+LOCAL = "local[2,4]"  # two threads; a task whose Python worker dies is tried four times, as on a cluster
 BARE = "hadoop-bare-naked-local-fs"
 # without it every commit of a batch starts `chmod` for each file it writes, some 100 ms together
 BARE_SETTINGS: Mapping[str, str] = {
@@ -38,7 +38,7 @@ BARE_SETTINGS: Mapping[str, str] = {
 }
 
 
-def session(master: str = "local[2]", more: Mapping[str, str] | None = None, *, brief: bool = False) -> SparkSession:
+def session(master: str = LOCAL, more: Mapping[str, str] | None = None, *, brief: bool = False) -> SparkSession:
     """A session of Spark's, or the one there is; with `spark-submit` its own settings count as well.
 
     A `brief` one is for runs of a minute or two: Java compiles quickly instead of well.
@@ -51,23 +51,30 @@ def session(master: str = "local[2]", more: Mapping[str, str] | None = None, *, 
         raise MissingPart("Java 17 or newer", command="apt-get install openjdk-17-jre-headless")
     # the workers must be of this environment: state travels through protobuf, which others may lack
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("silbo")
-    if "spark.master" not in builder._options and "PYSPARK_GATEWAY_PORT" not in os.environ:
+    if not is_submitted():
         builder = builder.master(master)
-    for name, value in {**SETTINGS, **_java(brief=brief), **_bare(master), **(more or {})}.items():
+    for name, value in {**SETTINGS, **_own(master, brief=brief), **(more or {})}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def _java(*, brief: bool) -> dict[str, str]:
-    quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if brief else []
-    return {"spark.driver.extraJavaOptions": " ".join([f"-Dlog4j2.configurationFile=file:{LOGGING}", *quick])}
+def is_submitted() -> bool:
+    """Whether spark-submit runs this program: then master, address, jars and Java's options are what it was told."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def _bare(master: str) -> dict[str, str]:
-    """Local files written without starting programs, if the jar for it is at hand; executors elsewhere have none."""
-    found: Sequence[Path] = [jar for jar in at_hand("spark") if jar.name.startswith(BARE)]
-    if not found or not master.startswith("local"):
+def _own(master: str, *, brief: bool) -> dict[str, str]:
+    """What a driver that we start is told."""
+    if is_submitted():
         return {}
-    return {"spark.driver.extraClassPath": str(found[0]), **BARE_SETTINGS}
+    quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if brief else []
+    java = {"spark.driver.extraJavaOptions": " ".join([f"-Dlog4j2.configurationFile=file:{LOGGING}", *quick])}
+    return {**java, **_local()} if master.startswith("local") else java
+
+
+def _local() -> dict[str, str]:
+    """Nobody else needs to reach the driver, and no executor elsewhere lacks the jar for its files."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    bare = [jar for jar in at_hand("spark") if jar.name.startswith(BARE)]
+    return {**LOOPBACK, **({"spark.driver.extraClassPath": str(bare[0]), **BARE_SETTINGS} if bare else {})}

@@ -76,6 +76,15 @@ def kafka():
         yield made
 
 
+@pytest.fixture(scope="session")
+def cluster():
+    """One standalone cluster of Spark's for all tests: a master and two workers of one core."""
+    from silbo.testing.cluster import Cluster
+
+    with Cluster() as made:
+        yield made
+
+
 def imported_as_top_level(modules):
     return sorted(name for name in FOLDERS if name in modules)
 

@@ -61,7 +61,8 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
     parser.add_argument("--batch", type=positive, metavar="N",
                         help="records of a partition in a batch, at most (default: what is there)")  # fmt: skip
-    parser.add_argument("--master", default="local[2]", metavar="URL", help="Spark's master (default: local[2])")
+    parser.add_argument("--master", default="local[2,4]", metavar="URL",
+                        help="Spark's master (default: local[2,4]: two threads, four attempts of a task)")  # fmt: skip
     parser.add_argument("--once", action="store_true", help="match what is there, then end")
     parser.add_argument("--drain", action="store_true", help="as --once, and match to the end: nothing more will come")
     parser.add_argument("--progress", action="store_true",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from silbo.errors import InvalidValue
@@ -33,13 +34,15 @@ def match(
     lateness: float = 0.0,
     shards: int = 2,
     partitions: Mapping[str, int] | None = None,
+    migrated: Path | None = None,
 ) -> DataFrame:
     """Notifications of these streams, and what was rejected of them.
 
     `order="strict"` gives what the oracle gives for the records in their order of time, whatever the batches are;
     `order="arrival"` matches at once what a batch has. `lateness` (seconds) is how far a record may lie behind what
     came before it in its partition. `partitions` says how many each topic has, so that a silent one holds the
-    frontier; one each, if it is left out.
+    frontier; one each, if it is left out. `migrated` is a checkpoint that `silbo stream --migrate` made: the state
+    begins with what it holds.
     """
     if order not in ("strict", "arrival"):
         raise InvalidValue("order", f"expected 'strict' or 'arrival', not {order!r}.")
@@ -55,7 +58,7 @@ def match(
     routed = united.coalesce(publications.sparkSession.sparkContext.defaultParallelism).mapInArrow(
         Routing(keys), ROUTED
     )
-    found = routed.groupBy("shard").transformWithState(Matcher(settings, keys), OUTPUT, "Append", "None")
+    found = routed.groupBy("shard").transformWithState(Matcher(settings, keys, migrated), OUTPUT, "Append", "None")
     return _observed(found).where("topic is not null").drop("told")
 
 

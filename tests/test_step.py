@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import msgpack
@@ -12,6 +13,7 @@ from silbo.broker.fold import Fold
 from silbo.errors import NotAcknowledged
 from silbo.streaming.columns import Chunk, Columns
 from silbo.streaming.log import Writer, create, end_of, partition_file, partition_of, read_all
+from silbo.streaming.migration import redistributed
 from silbo.streaming.order import NEVER
 from silbo.streaming.records import LAST, ContextIs, Published, Subscribed, Tick, Unsubscribed, decode, encode
 from silbo.streaming.routing import Router
@@ -76,6 +78,15 @@ class Job:
         """Write a snapshot in the place of the deltas."""
         self.kept[shard] = list(pack(self.states[shard])), []
 
+    def migrate(self, shards, *more):
+        """Go on with another number of shards, and more partitions."""
+        settings = replace(self.settings[0], shards=shards, partitions=(*ALL, *more))
+        kept = zip(self.settings, self.kept, strict=True)
+        spread = redistributed([restored(made, *parts) for made, parts in kept], settings)
+        self.settings = [replace(settings, shard=shard) for shard in range(shards)]
+        self.kept = [(list(pack(state)), []) for state in spread]
+        self.states = [restored(each, *kept) for each, kept in zip(self.settings, self.kept, strict=True)]
+
     def forget(self, shard):
         """Lose the cache: the state is made anew from what is kept."""
         self.states[shard] = restored(self.settings[shard], *self.kept[shard])
@@ -127,6 +138,28 @@ def test_a_state_made_anew_goes_on_as_if_nothing_had_happened(log, records):
             job.fold(shard)
         if chance.random() < 0.5:
             job.forget(shard)
+    job.drain()
+    assert_oracles(log, job)
+
+
+def test_a_job_that_is_migrated_goes_on_as_if_nothing_had_happened(log, records):
+    """From 2 shards to 3 to 1, each time with records that wait for the frontier."""
+    chance = random.Random(7)
+    left = {each: out_of_order(values, chance) for each, values in records.items()}
+    job = Job(shards=2)
+    for shards in (3, 1, 4):
+        for _ in range(6):
+            for each, values in left.items():
+                if chance.random() < 0.7:
+                    job.batch({each: values[:40]})
+                    left[each] = values[40:]
+        job.fold(0)
+        waiting = [{type(each.record) for each in state.waiting} for state in job.states]
+        assert all(Published in kinds for kinds in waiting)
+        assert any(kinds - {Published} for kinds in waiting)
+        job.migrate(shards)
+        assert len(job.states) == shards
+    job.batch(left)
     job.drain()
     assert_oracles(log, job)
 
@@ -255,6 +288,31 @@ def test_a_record_further_behind_than_the_lateness_is_rejected_in_every_batching
     late = Published(5, "p", "p", 1, {}, {}, {}, None, None)
     job.batch(record(PUBLICATIONS, [Tick(1_000), late]))
     assert len(job.rejected) == 2  # though it came to both shards
+
+
+def test_a_new_partition_does_not_move_the_frontier_back_and_holds_it_from_then_on():
+    new = (CONTEXTS, PARTITIONS)
+    job = Job(shards=2)
+    job.batch({each: [encode(Tick(1_000))] for each in ALL})
+    job.migrate(3, new)
+    assert {state.frontier.time for state in job.states} == {1_000 - LATENESS}
+    behind, ahead = (ContextIs(time, "u", {}) for time in (999 - LATENESS, 1_000 - LATENESS))
+    job.batch(record(CONTEXTS, [ahead, behind], PARTITIONS))
+    assert [(each.partition, each.offset) for each in job.rejected] == [(PARTITIONS, 1)]
+    job.drain()
+    assert {state.frontier.time for state in job.states} == {1_000 - LATENESS}
+
+
+@pytest.mark.parametrize("mark", [NEVER, LAST])
+def test_a_new_partition_begins_where_nothing_has_come_or_all_has(mark):
+    new = (CONTEXTS, PARTITIONS)
+    job = Job(shards=1)
+    if mark == LAST:
+        job.drain()
+    else:
+        job.batch({})
+    job.migrate(2, new)
+    assert {state.frontier.marks[new] for state in job.states} == {mark}
 
 
 def test_control_comes_before_a_publication_of_the_same_time():

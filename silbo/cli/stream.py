@@ -20,6 +20,7 @@ EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
   silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
   silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
+  silbo stream --log city --checkpoint city.checkpoint --migrate city.4 --shards 4    when its job has stopped
   silbo stream --kafka localhost:9092 --create-topics --order arrival --checkpoint city.checkpoint
 
 A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
@@ -56,11 +57,15 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--master", default="local[2]", metavar="URL", help="Spark's master (default: local[2])")
     parser.add_argument("--once", action="store_true", help="match what is there, then end")
     parser.add_argument("--drain", action="store_true", help="as --once, and match to the end: nothing more will come")
+    parser.add_argument("--migrate", type=Path, metavar="NEW",
+                        help="make a new checkpoint from that of a stopped job, then end")  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the job, and tell how it goes."""
+    if options.migrate is not None:
+        return _migrate(options)
     query = _over_log(options) if options.kafka is None else _over_kafka(options)
     since = time.monotonic()
     try:
@@ -118,6 +123,23 @@ def _over_kafka(options: argparse.Namespace) -> StreamingQuery:
         writer.close()
     spark = kafka_job.spark_session(options.master)
     return kafka_job.start(spark, options.kafka, _options(options), options.prefix)
+
+
+def _migrate(options: argparse.Namespace) -> int:
+    """Bring a stopped job's state into a new checkpoint."""
+    from silbo.streaming import job, kafka_job
+    from silbo.streaming.checkpoint import command
+    from silbo.streaming.migration import migrate
+    from silbo.streaming.spark import session
+
+    over_log = options.kafka is None
+    source = job.source_of(options.log) if over_log else kafka_job.source_of(options.kafka, options.prefix)
+    wanted = job.wanted(_options(options), *source)
+    found = migrate(session(options.master), options.checkpoint, options.migrate, wanted)
+    print(f"{options.migrate}: {found.subscribers:,} subscribers in {options.shards} shards, "
+          f"{found.waiting:,} records waiting. Go on with:\n"
+          f"{command(wanted, '--checkpoint', str(options.migrate))}")  # fmt: skip
+    return 0
 
 
 def _watch(query: StreamingQuery) -> None:

@@ -58,7 +58,8 @@ def migrate(spark: SparkSession, old: Path, new: Path, wanted: Made) -> Migrated
     if new.exists():
         raise InvalidValue("--migrate", f"{new} is there already. Name a folder that is not.")
     kept = _kept(spark, old)
-    states = [restored(settings_of(made), *each) for each in kept.shards]
+    before = settings_of(made)
+    states = [restored(before, *each) for each in kept.shards] or [State(before)]  # none, if no batch had a record
     spread = redistributed(states, settings_of(wanted))
     _write(new, wanted, spread, kept.offsets)
     return Migrated(sum(len(state.peers) for state in spread), len(_waiting(spread)))

@@ -5,16 +5,17 @@ import shlex
 from itertools import count
 
 import pytest
+from kafka.admin import KafkaAdminClient
 
 import silbo
 from silbo.broker.fold import Fold
 from silbo.cli import main
 from silbo.streaming import checkpoint, job, kafka_job, migration
-from silbo.streaming.kafka import KafkaWriter, create_topics, values
+from silbo.streaming.kafka import KafkaWriter, create_topics, named, values
 from silbo.streaming.log import create, read_all
 from silbo.streaming.records import ContextIs, Tick, decode, encode
 from silbo.streaming.sending import Sender
-from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, REJECTED
+from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED
 from silbo.testing import assert_agrees, generate_log
 
 PARTITIONS = dict.fromkeys(INPUTS, 3)
@@ -25,6 +26,12 @@ def run(query):
         query.processAllAvailable()
     finally:
         query.stop()
+
+
+def grow(address, topic, partitions):
+    admin = KafkaAdminClient(bootstrap_servers=address)
+    admin.create_partitions({topic: partitions})
+    admin.close()
 
 
 def refused(options, folder):
@@ -94,19 +101,21 @@ def test_a_batch_that_was_begun_and_not_committed_is_matched_by_the_new_job(spar
 
 
 @pytest.mark.spark
-def test_a_job_over_kafka_is_migrated(spark, kafka, tmp_path):
+def test_a_job_over_kafka_goes_on_with_other_shards_and_more_partitions(spark, kafka, tmp_path):
     log, prefix, old, new = generate_log(13, 600), "silbo-migration", tmp_path / "old", tmp_path / "new"
     create_topics(kafka.address, 2, prefix)
     writer, times = KafkaWriter(kafka.address, prefix), count(1)
-    fold = Fold(Sender(writer.send, lambda: next(times)))
+    fold = Fold(Sender(lambda *sent: writer.send(*sent), lambda: next(times)))  # noqa: PLW0108  # another writer follows
     fold.apply(log[:300], lambda *_: None)
-    writer.flush()
+    writer.close()
     run(kafka_job.start(spark, kafka.address, job.Options(old), prefix))
-    source = kafka_job.source_of(kafka.address, prefix)
-    migration.migrate(spark, old, new, job.wanted(job.Options(new, shards=1), *source))
+    grow(kafka.address, named(PUBLICATIONS, prefix), 4)
+    writer = KafkaWriter(kafka.address, prefix)
     fold.apply(log[300:], lambda *_: None)
     writer.drain()
     writer.close()
+    source = kafka_job.source_of(kafka.address, prefix)
+    migration.migrate(spark, old, new, job.wanted(job.Options(new, shards=1), *source))
     run(kafka_job.start(spark, kafka.address, job.Options(new, shards=1), prefix))
     found = list(values(kafka.address, NOTIFICATIONS, prefix))
     assert len(found) == len(job.in_order(found))

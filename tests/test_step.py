@@ -303,6 +303,15 @@ def test_a_new_partition_does_not_move_the_frontier_back_and_holds_it_from_then_
     assert {state.frontier.time for state in job.states} == {1_000 - LATENESS}
 
 
+def test_in_the_order_of_arrival_a_migrated_job_goes_on_too():
+    job = Job(shards=3, order="arrival")
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(1, f"u{i}", "car", "s", "true", "this.x = 1", ()) for i in range(20)]))
+    job.batch(record(CONTEXTS, [ContextIs(2, f"u{i}", {"x": i % 2}) for i in range(20)]))
+    job.migrate(2)
+    job.batch(record(PUBLICATIONS, [Published(1, "p", "p", 1, {}, {}, {}, None, None)]))
+    assert sorted(each.subscriber_uuid for each in job.notifications) == sorted(f"u{i}" for i in range(1, 20, 2))
+
+
 @pytest.mark.parametrize("mark", [NEVER, LAST])
 def test_a_new_partition_begins_where_nothing_has_come_or_all_has(mark):
     new = (CONTEXTS, PARTITIONS)

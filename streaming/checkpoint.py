@@ -18,7 +18,7 @@ from silbo.streaming.topics import INPUTS
 FILE = "silbo.json"
 STATE = 1  # the form of the state and of the sources' offsets: whoever reads another must know of it
 
-Made: TypeAlias = Mapping[str, Any]  # state, source, order, lateness, shards, and each topic's partitions
+Made: TypeAlias = Mapping[str, Any]  # state, source, order, lateness, idle, shards, and each topic's partitions
 
 
 def check(checkpoint: Path, wanted: Made) -> None:
@@ -92,4 +92,5 @@ def command(wanted: Made, *more: str) -> str:
     address, _, prefix = source.removeprefix("kafka://").rpartition("/")
     over = ["--kafka", address, "--prefix", prefix] if source.startswith("kafka://") else ["--log", source]
     ordered = ["--order", wanted["order"], "--lateness", str(wanted["lateness"]), "--shards", str(wanted["shards"])]
-    return shlex.join(["silbo", "stream", *over, *ordered, *more])
+    waiting = [] if wanted["idle"] is None else ["--idle", str(wanted["idle"])]
+    return shlex.join(["silbo", "stream", *over, *ordered, *waiting, *more])

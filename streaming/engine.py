@@ -13,7 +13,7 @@ from silbo.broker.fold import Fold
 from silbo.errors import SilboError
 from silbo.model.events import Event
 from silbo.streaming.job import LogWriter, Options, drain, in_order, notifications, start
-from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, values
+from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, located, values
 from silbo.streaming.records import Notified
 from silbo.streaming.sending import Sender
 from silbo.streaming.spark import session
@@ -52,7 +52,7 @@ class StreamEngine(_JobEngine):
         """Run the job over all of it."""
         self._writer.close()
         drain(self._log)
-        _run(start(session(), self._log, self._options))
+        _run(start(session(brief=True), self._log, self._options))
         found = notifications(self._log)
         self._folder.cleanup()
         return found
@@ -62,10 +62,11 @@ class KafkaEngine(_JobEngine):
     """The job over Kafka, with topics of its own."""
 
     def __init__(self, address: str, batch: int | None = None, shards: int = 2) -> None:
-        self._address, self._batch, self._shards = address, batch, shards
-        self._prefix = f"silbo-replay-{uuid.uuid4().hex[:12]}"
-        create_topics(address, PARTITIONS, self._prefix)
-        self._writer = KafkaWriter(address, self._prefix)
+        self._address, prefix = located(address)
+        self._batch, self._shards = batch, shards
+        self._prefix = f"{prefix}-replay-{uuid.uuid4().hex[:12]}"
+        create_topics(self._address, PARTITIONS, self._prefix)
+        self._writer = KafkaWriter(self._address, self._prefix)
         super().__init__(self._writer)
 
     def finish(self) -> list[Notified]:
@@ -76,7 +77,7 @@ class KafkaEngine(_JobEngine):
         self._writer.close()
         with tempfile.TemporaryDirectory(prefix="silbo-stream-") as folder:
             options = Options(Path(folder) / "checkpoint", shards=self._shards, batch=self._batch)
-            _run(kafka_job.start(kafka_job.spark_session(), self._address, options, self._prefix))
+            _run(kafka_job.start(kafka_job.spark_session(brief=True), self._address, options, self._prefix))
         found = in_order(values(self._address, NOTIFICATIONS, self._prefix))
         delete_topics(self._address, self._prefix)
         return found

@@ -7,9 +7,11 @@ import shutil
 import subprocess
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from silbo.errors import MissingPart
+
+Profile: TypeAlias = Literal["kafka", "spark"]
 
 POM = Path(__file__).with_name("jars.xml")
 
@@ -20,12 +22,21 @@ def cache() -> Path:
     return Path(os.environ.get("SILBO_JARS") or Path(base) / "silbo" / "jars")
 
 
-def jars(profile: Literal["kafka", "spark"]) -> list[Path]:
+def jars(profile: Profile) -> list[Path]:
     """The jars of a profile; they are fetched if they are not there, or the coordinates have changed."""
-    folder = cache() / f"{profile}-{sha256(POM.read_bytes()).hexdigest()[:12]}"
+    folder = _folder(profile)
     if not folder.exists():
         _fetch(profile, folder)
-    return sorted(folder.glob("*.jar"))
+    return at_hand(profile)
+
+
+def at_hand(profile: Profile) -> list[Path]:
+    """The jars of a profile that were fetched before."""
+    return sorted(_folder(profile).glob("*.jar"))
+
+
+def _folder(profile: Profile) -> Path:
+    return cache() / f"{profile}-{sha256(POM.read_bytes()).hexdigest()[:12]}"
 
 
 def _fetch(profile: str, folder: Path) -> None:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 
+LOOK = 1  # second
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How the job runs."""
@@ -34,7 +37,12 @@ class Options:
     lateness: float = 0.0  # seconds
     shards: int = 2
     trigger: str = "0 seconds"
-    batch: int | None = None  # records of a partition in a batch, at most
+    batch: int | Mapping[str, int] | None = None  # records of a partition in a batch, at most; or by topic
+    idle: float | None = None  # seconds after which a silent partition holds no frontier
+
+    def limit(self, topic: str) -> int | None:
+        """Records of a topic's partition in a batch, at most."""
+        return self.batch.get(topic) if isinstance(self.batch, Mapping) else self.batch
 
 
 def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery:
@@ -56,7 +64,7 @@ def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mappi
     check(options, partitions, source)
     return match(
         frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
-        order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions,
+        order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions, idle=options.idle,
         migrated=options.checkpoint.absolute(),
     )  # fmt: skip
 
@@ -67,6 +75,21 @@ def written(found: DataFrame, options: Options) -> DataStreamWriter:
     return writer.trigger(processingTime=options.trigger)
 
 
+def work_off(query: StreamingQuery, options: Options) -> None:
+    """Wait until all that is there was matched."""
+    if options.idle is None:
+        query.processAllAvailable()
+        return
+    # beats never end: done is who finds nothing besides them, in a batch that no earlier run had planned
+    first: int | None = None
+    while not query.awaitTermination(LOOK):
+        last = query.lastProgress
+        if last is not None:
+            first = last["batchId"] if first is None else first
+            if last["batchId"] > first and not any(each["numInputRows"] for each in last["sources"][: len(INPUTS)]):
+                return
+
+
 def check(options: Options, partitions: Mapping[str, int], source: str) -> None:
     """Refuse what a state cannot live with: it was made for this source, these shards, this order, these partitions."""
     checkpoint.check(options.checkpoint, wanted(options, partitions, source))
@@ -74,7 +97,7 @@ def check(options: Options, partitions: Mapping[str, int], source: str) -> None:
 
 def wanted(options: Options, partitions: Mapping[str, int], source: str) -> checkpoint.Made:
     """What the checkpoint of a job must have been made with."""
-    chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards}
+    chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards, "idle": options.idle}
     return {"state": checkpoint.STATE, "source": source, **chosen, **partitions}
 
 
@@ -86,7 +109,8 @@ def source_of(folder: Path) -> tuple[Mapping[str, int], str]:
 def _read(spark: SparkSession, folder: Path, topic: str, options: Options) -> DataFrame:
     reader = spark.readStream.format("silbo").option("path", str(folder.absolute())).option("topic", topic)
     reader = reader.option("startingOffsets", json.dumps(offsets(options.checkpoint)))
-    return (reader if options.batch is None else reader.option("batch", str(options.batch))).load()
+    limit = options.limit(topic)
+    return (reader if limit is None else reader.option("batch", str(limit))).load()
 
 
 def _sink(folder: Path) -> Callable[[DataFrame, int], None]:

@@ -6,6 +6,7 @@ what concerns one session keeps its order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 PREFIX = "silbo"
 ACKNOWLEDGED = 60.0  # seconds to wait for Kafka's word
+ANSWER = 30.0  # seconds to wait for the first one
+GRACE = 1.0  # seconds that a producer takes to give up, besides
 LARGEST = 2**22  # bytes of a record: a message of 1 MiB, its context, and what a notification adds
 SEGMENT = 86_400.0  # seconds
 UNCONFIRMED = 10_000  # records on their way before somebody looks whether they arrived
@@ -29,6 +32,19 @@ def named(role: str, prefix: str = PREFIX) -> str:
     return prefix + role.removeprefix(PREFIX)
 
 
+def located(url: str) -> tuple[str, str]:
+    """Address and prefix of `kafka://HOST:PORT/PREFIX`."""
+    address, _, prefix = url.removeprefix("kafka://").partition("/")
+    return address, checked_prefix(prefix or PREFIX)
+
+
+def checked_prefix(prefix: str) -> str:
+    """A prefix whose topics may exist, or `InvalidValue`."""
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", prefix):
+        raise InvalidValue("prefix", f"{prefix!r} has characters besides letters, digits, '.', '_' and '-'.")
+    return prefix
+
+
 def _kafka() -> Any:
     try:
         import kafka
@@ -37,27 +53,40 @@ def _kafka() -> Any:
     return kafka
 
 
-def producer(address: str) -> KafkaProducer:
-    """A producer whose records are acknowledged by every replica, each once."""
-    return _kafka().KafkaProducer(bootstrap_servers=address, acks="all", max_request_size=LARGEST)
+def _client(kind: str, address: str, **options: Any) -> Any:
+    kafka = _kafka()
+    try:
+        return getattr(kafka, kind)(bootstrap_servers=address, bootstrap_timeout_ms=ANSWER * 1_000, **options)
+    except kafka.errors.KafkaError as error:
+        raise InvalidValue("kafka", f"nobody answers at {address} ({error}). See that Kafka runs there.") from None
+
+
+def producer(address: str, seconds: float = ACKNOWLEDGED) -> KafkaProducer:
+    """A producer whose records are acknowledged by every replica, each once, or given up after some seconds."""
+    most = round(seconds * 1_000)
+    return _client(
+        "KafkaProducer", address, acks="all", max_request_size=LARGEST,
+        delivery_timeout_ms=most, request_timeout_ms=most, max_block_ms=most,
+    )  # fmt: skip
 
 
 def consumer(address: str) -> KafkaConsumer:
     """A consumer that belongs to no group."""
-    return _kafka().KafkaConsumer(bootstrap_servers=address, enable_auto_commit=False)
+    return _client("KafkaConsumer", address, enable_auto_commit=False)
 
 
 def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, retention: float = 7 * 86_400.0) -> None:
     """Make the topics that are not there. What is compacted keeps its past as long as publications are kept."""
-    from kafka.admin import KafkaAdminClient, NewTopic
+    from kafka.admin import NewTopic
 
+    checked_prefix(prefix)
     kept = str(round(retention * 1_000))
     # publications go by whole segments: the last may live a segment longer than the others
     later = str(round((retention + SEGMENT) * 1_000))
     sized = {"max.message.bytes": str(LARGEST), "segment.ms": str(round(SEGMENT * 1_000))}
     compacted = {**sized, "cleanup.policy": "compact", "min.compaction.lag.ms": later}
     dated = {**sized, "cleanup.policy": "delete", "retention.ms": kept}
-    admin = KafkaAdminClient(bootstrap_servers=address)
+    admin = _client("KafkaAdminClient", address)
     try:
         there = set(admin.list_topics())
         wanted = [role for role in (*INPUTS, NOTIFICATIONS, REJECTED) if named(role, prefix) not in there]
@@ -73,6 +102,7 @@ def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, reten
 
 def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
     """How many partitions each input has, by role."""
+    checked_prefix(prefix)
     asked = consumer(address)
     try:
         counts = {role: len(asked.partitions_for_topic(named(role, prefix)) or ()) for role in INPUTS}
@@ -86,9 +116,7 @@ def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
 
 def delete_topics(address: str, prefix: str) -> None:
     """Take the topics of a prefix away, with all that is in them."""
-    from kafka.admin import KafkaAdminClient
-
-    admin = KafkaAdminClient(bootstrap_servers=address)
+    admin = _client("KafkaAdminClient", address)
     try:
         admin.delete_topics([named(role, prefix) for role in (*INPUTS, NOTIFICATIONS, REJECTED)])
     finally:
@@ -98,10 +126,11 @@ def delete_topics(address: str, prefix: str) -> None:
 class KafkaWriter:
     """Sends records to the partition of their key, as `Sender` wants it."""
 
-    def __init__(self, address: str, prefix: str = PREFIX) -> None:
+    def __init__(self, address: str, prefix: str = PREFIX, seconds: float = ACKNOWLEDGED) -> None:
         self._counts = partition_counts(address, prefix)
         self._prefix = prefix
-        self._producer = producer(address)
+        self._seconds = seconds  # to wait for Kafka's word
+        self._producer = producer(address, seconds)
         self._sent: list[Any] = []  # futures of what is not acknowledged yet, as far as we know
 
     def send(self, role: str, key: str, record: Record) -> None:
@@ -118,19 +147,23 @@ class KafkaWriter:
         if len(self._sent) >= UNCONFIRMED:
             self.flush()
 
-    def drain(self) -> None:
-        """Say in every partition that nothing more will come."""
+    def tick(self, time: int) -> None:
+        """Say in every partition that nothing before this time will come, the lateness apart."""
         for role, count in self._counts.items():
             for number in range(count):
-                self._send(role, "tick", Tick(LAST), number)
+                self._send(role, "tick", Tick(time), number)
         self.flush()
+
+    def drain(self) -> None:
+        """Say in every partition that nothing more will come."""
+        self.tick(LAST)
 
     def flush(self) -> None:
         """Wait until all is acknowledged; `NotAcknowledged` if something is not."""
         sent, self._sent = self._sent, []
         for future in sent:
             try:
-                future.get(timeout=ACKNOWLEDGED)
+                future.get(timeout=self._seconds + GRACE)
             except _kafka().errors.KafkaError as error:
                 raise NotAcknowledged(str(error)) from None
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 EARLIEST = -2  # Spark's number for it
 
 
-def spark_session(master: str = "local[2]") -> SparkSession:
+def spark_session(master: str = "local[2]", *, brief: bool = False) -> SparkSession:
     """A session of Spark's with its connector to Kafka."""
-    return session(master, {"spark.jars": ",".join(map(str, jars("spark")))})
+    return session(master, {"spark.jars": ",".join(map(str, jars("spark")))}, brief=brief)
 
 
 def start(spark: SparkSession, address: str, options: Options, prefix: str = PREFIX) -> StreamingQuery:
@@ -56,8 +56,9 @@ def _read(spark: SparkSession, address: str, role: str, prefix: str, options: Op
         .option("startingOffsets", _begin(named(role, prefix), options, partitions))
         .option("kafka.fetch.max.wait.ms", "10")  # what comes seldom is not held back
     )
-    if options.batch is not None:
-        reader = reader.option("maxOffsetsPerTrigger", str(options.batch * partitions))
+    limit = options.limit(role)
+    if limit is not None:
+        reader = reader.option("maxOffsetsPerTrigger", str(limit * partitions))
     return reader.load().select(lit(role).alias("topic"), "partition", "offset", "value")
 
 

@@ -68,7 +68,10 @@ def migrate(spark: SparkSession, old: Path, new: Path, wanted: Made) -> Migrated
 def settings_of(made: Made) -> Settings:
     """The settings of the step that a checkpoint was made with."""
     partitions = tuple((topic, number) for topic in INPUTS for number in range(made[topic]))
-    return Settings(made["order"], round(made["lateness"] * 1_000_000), partitions, shards=made["shards"])
+    lateness, idle = (
+        None if made.get(name) is None else round(made[name] * 1_000_000) for name in ("lateness", "idle")
+    )
+    return Settings(made["order"], lateness or 0, partitions, shards=made["shards"], idle=idle)
 
 
 # spreading

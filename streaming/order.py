@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from silbo.streaming.records import LAST, Record
 
 NEVER = -(2**63)  # before every time
+LATE = "its time {} lies further behind its partition than the lateness of {} microseconds: the frontier has passed it."
 
 Partition: TypeAlias = tuple[str, int]  # topic, number
 
@@ -38,6 +39,10 @@ class Frontier:
     def is_late(self, partition: Partition, time: int, before: int) -> bool:
         """Whether a record lies too far behind what came before it in its partition (`before`: in this batch)."""
         return time < self._less(max(self.marks.get(partition, NEVER), before))
+
+    def late(self, time: int) -> str:
+        """Why a record of this time is late."""
+        return LATE.format(time, self.lateness)
 
     def advance(self, marks: Mapping[Partition, int]) -> None:
         """Partitions have come so far."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import TypeAlias
 
 from silbo.context.function import Scope
@@ -25,47 +26,64 @@ Clock: TypeAlias = Callable[[], int]  # microseconds
 class Sender:
     """`Candidates` that sends what it is told, each record later than the one before."""
 
-    def __init__(self, send: Send, clock: Clock = lambda: time.time_ns() // 1_000) -> None:
+    def __init__(
+        self, send: Send, clock: Clock = lambda: time.time_ns() // 1_000, confirm: Callable[[], object] = lambda: None
+    ) -> None:
         self._send = send
         self._clock = clock
+        self._confirm = confirm  # that all of a verb's records arrived, or an error
         self._last = 0
         self._contexts: dict[str, Context] = {}
         self._subscriptions: dict[str, int] = {}
+        self._told: set[str] = set()  # whose context the job may have
 
     def add(self, row: SubscriptionRow) -> None:
         """Send a subscription, behind the context that it is the first to need."""
         uuid = row.subscriber
         if not self._subscriptions.get(uuid) and self._contexts.get(uuid):
-            self._send(CONTEXTS, uuid, ContextIs(self._time(), uuid, self._contexts[uuid]))
+            self._tell(uuid, self._contexts[uuid])
         function = None if row.function is None else row.function.text
         record = Subscribed(self._time(), uuid, row.name, row.id, row.filter.text, function, row.include)
         self._send(SUBSCRIPTIONS, subscription_key(uuid, row.id), record)
+        self._confirm()
         self._subscriptions[uuid] = self._subscriptions.get(uuid, 0) + 1
 
     def remove(self, row: SubscriptionRow) -> None:
         """Send the end of a subscription; nobody needs the context of a session without any."""
         uuid = row.subscriber
+        left = self._subscriptions[uuid] - 1
         self._send(SUBSCRIPTIONS, subscription_key(uuid, row.id), Unsubscribed(self._time(), uuid, row.id))
-        self._subscriptions[uuid] -= 1
-        if not self._subscriptions[uuid]:
+        if not left and uuid in self._told:
+            self._tell(uuid, {})
+        self._confirm()
+        self._subscriptions[uuid] = left
+        if not left:
             del self._subscriptions[uuid]
-            if self._contexts.get(uuid):
-                self._send(CONTEXTS, uuid, ContextIs(self._time(), uuid, {}))
+            self._told.discard(uuid)
 
     def set_context(self, subscriber: str, context: Context) -> None:
         """Send a context, if there are subscriptions that need it."""
-        if self._subscriptions.get(subscriber):
-            self._send(CONTEXTS, subscriber, ContextIs(self._time(), subscriber, context))
+        # one that went out for a subscription that did not is taken back at the end
+        if self._subscriptions.get(subscriber) or (not context and subscriber in self._told):
+            self._tell(subscriber, context)
+            self._confirm()
         if context:
             self._contexts[subscriber] = context
         else:
             self._contexts.pop(subscriber, None)
+            self._told.discard(subscriber)
+
+    def _tell(self, subscriber: str, context: Context) -> None:
+        if context:
+            self._told.add(subscriber)
+        self._send(CONTEXTS, subscriber, ContextIs(self._time(), subscriber, context))
 
     def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
-        """Send the publications; who gets them is found out elsewhere."""
+        """Send the publications, all before any is confirmed; who gets them is found out elsewhere."""
         for publication in batch:
             self._send(PUBLICATIONS, publication.publisher_uuid, self._published(publication))
-            yield ()
+        self._confirm()
+        yield from repeat((), len(batch))
 
     def _published(self, publication: Publication) -> Published:
         offered = dict(publication.offered)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from silbo.streaming.columns import Fields
+from silbo.streaming.idle import IdleFrontier
 from silbo.streaming.order import Arrival
 from silbo.streaming.records import Published, fields_of, packed, record_of, unpacked
 from silbo.streaming.step import Delta, Settings, State, absorb, records_of, take_records
@@ -39,6 +40,8 @@ def pack(state: State) -> Iterator[bytes]:
     for chunk in _chunks(map(fields_of, records_of(state))):
         yield packed(["records", chunk])
     yield packed(["delta", pack_delta(Delta(state.frontier.marks, []))])
+    if isinstance(state.frontier, IdleFrontier):
+        yield packed(["silence", state.frontier.silence()])
     for chunk in _chunks(map(_placed, state.waiting)):
         yield packed(["waiting", chunk])
 
@@ -74,5 +77,8 @@ def _take(state: State, kind: str, content: Any) -> None:
             take_records(state, (record_of(unpacked(entry)) for entry in content))
         case "delta":
             absorb(state, unpack_delta(content))
+        case "silence":
+            assert isinstance(state.frontier, IdleFrontier)
+            state.frontier.restore(content)
         case _:
             absorb(state, Delta({}, [_arrival(*unpacked(entry)) for entry in content]))

@@ -16,6 +16,7 @@ from silbo.context.function import ContextFunction, Scope
 from silbo.matching.filter import Filter
 from silbo.model.notification import Publication
 from silbo.streaming.columns import Columns
+from silbo.streaming.idle import IdleFrontier
 from silbo.streaming.order import Arrival, Frontier, Partition
 from silbo.streaming.records import (
     SHOWN,
@@ -30,8 +31,6 @@ from silbo.streaming.records import (
     record_of,
 )
 
-LATE = "its time {} lies further behind its partition than the lateness of {} microseconds: the frontier has passed it."
-
 Order: TypeAlias = Literal["strict", "arrival"]
 
 
@@ -44,6 +43,7 @@ class Settings:
     partitions: tuple[Partition, ...] = ()  # that the frontier waits for
     shard: int = 0
     shards: int = 1
+    idle: int | None = None  # microseconds after which a silent partition holds no frontier; None: it always does
 
 
 class Delta(NamedTuple):
@@ -72,7 +72,14 @@ class State:
     frontier: Frontier = field(init=False)
 
     def __post_init__(self) -> None:
-        self.frontier = Frontier(self.settings.lateness, self.settings.partitions)
+        self.frontier = frontier_of(self.settings)
+
+
+def frontier_of(settings: Settings) -> Frontier:
+    """The frontier of an empty state."""
+    if settings.idle is None:
+        return Frontier(settings.lateness, settings.partitions)
+    return IdleFrontier(settings.lateness, settings.partitions, settings.idle)
 
 
 def step(state: State, columns: Columns) -> Outcome:
@@ -119,13 +126,13 @@ def _accepted(state: State, columns: Columns) -> tuple[list[Arrival], list[Rejec
                 arrivals.append(each)
             # a publication comes to every shard, and one of them says so
             elif not each.is_publication or offset % settings.shards == settings.shard:
-                rejected.append(_late(each, frontier.lateness))
+                rejected.append(_late(each, frontier))
     return arrivals, rejected
 
 
-def _late(each: Arrival, lateness: int) -> Rejected:
-    reason = LATE.format(each.time, lateness)
-    return Rejected(0, each.topic, each.partition, each.offset, reason, encode(each.record)[:SHOWN])
+def _late(each: Arrival, frontier: Frontier) -> Rejected:
+    value = encode(each.record)[:SHOWN]
+    return Rejected(0, each.topic, each.partition, each.offset, frontier.late(each.time), value)
 
 
 def _advance(state: State, marks: dict[Partition, int], arrivals: Sequence[Arrival]) -> list[Arrival]:

@@ -7,6 +7,7 @@ CONTEXTS = "silbo.contexts"  # keyed by subscriber; compacted: a record carries 
 PUBLICATIONS = "silbo.publications"  # keyed by publisher
 NOTIFICATIONS = "silbo.notifications"  # keyed by subscriber
 REJECTED = "silbo.rejected"
+BEATS = "silbo.beats"  # no topic: the clock of a job that waits for no silent partition
 
 INPUTS = (SUBSCRIPTIONS, CONTEXTS, PUBLICATIONS)
 COMPACTED = (SUBSCRIPTIONS, CONTEXTS)

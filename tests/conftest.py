@@ -62,7 +62,7 @@ def spark():
     """One session of Spark's for all tests, with its connector to Kafka."""
     from silbo.streaming.kafka_job import spark_session
 
-    made = spark_session()
+    made = spark_session(brief=True)
     yield made
     made.stop()
 

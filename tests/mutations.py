@@ -368,15 +368,21 @@ MUTATIONS = [
     ),
     Mutation(
         "trust a stale worker's cache",
-        "streaming/host.py",
-        "if cached is not None and cached[0] == token:",
-        "if cached is not None:",
+        "streaming/holding.py",
+        "return None if state is None or token != request.token else",
+        "return None if state is None else",
     ),
     Mutation(
         "forget what waits for the frontier in a snapshot",
         "streaming/snapshots.py",
-        "Delta({}, state.waiting[first : first + WAITING])",
-        "Delta({}, [])",
+        "_chunks(map(_placed, state.waiting))",
+        "_chunks(map(_placed, []))",
+    ),
+    Mutation(
+        "keep the first context of a batch in the delta, not the last",
+        "streaming/step.py",
+        "for each in reversed(passed):",
+        "for each in passed:",
     ),
 ]
 

@@ -266,3 +266,20 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert done.stdout.splitlines()[-1] == "False"
     assert "silbo bench matching" in done.stdout
+
+
+# the Spark job
+
+
+@pytest.mark.spark
+def test_the_stream_bench_agrees_with_the_naive_way_and_has_every_figure(spark):
+    from silbo.bench.stream import Plan, measure
+
+    plan = Plan(rounds=2, together=1_000, moves=400, beside=40, quiet=2, few=5, rate=20, seconds=4.0, warm=0.0)
+    found = measure(spark, 2_000, None, 1, plan)
+    assert found["agrees"]
+    assert found["notifications"] > 0
+    assert found["cache_hits"] <= found["cache_asked"]
+    assert 0 < found["latency_ms"]["p50"] <= found["latency_ms"]["p99"]
+    assert found["naive_ratio"] > 0
+    assert {"publications_per_s", "contexts_per_s", "batch_ms", "executors", "untouched", "memory_mb"} <= found.keys()

@@ -101,7 +101,7 @@ def test_a_batch_that_was_begun_and_not_committed_is_matched_by_the_new_job(spar
     os.truncate(output, (before + output.stat().st_size) // 2)
     last = max((old / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
     for path in (last, last.with_name(f".{last.name}.crc")):
-        path.unlink()
+        path.unlink(missing_ok=True)
     migration.migrate(spark, old, new, job.wanted(job.Options(new, shards=3), *job.source_of(folder)))
     run(job.start(spark, folder, job.Options(new, shards=3, batch=30)))
     made = list(read_all(folder, NOTIFICATIONS, 0))

@@ -62,7 +62,7 @@ def write(road: Road, log: Path, options: argparse.Namespace) -> tuple[list[Even
 
 def match(log: Path, checkpoint: Path) -> tuple[list[Notified], list[Batch]]:
     """Run the job to the end of the log; what it notified, and its batches."""
-    query = start(session(), log, Options(checkpoint, order="strict", batch=BATCH))
+    query = start(session(brief=True), log, Options(checkpoint, order="strict", batch=BATCH))
     try:
         query.processAllAvailable()
     finally:
@@ -89,7 +89,7 @@ def summarise(road: Road, counts: Counter[str], got: list[Notified], batches: li
 def run(options: argparse.Namespace) -> int:
     """Write, match, print a summary, and fail if the oracle disagrees."""
     say("starting Spark")
-    session()
+    session(brief=True)
     with tempfile.TemporaryDirectory(prefix="silbo-road-") as folder:
         log, road = Path(folder) / "log", Road(options.seed)
         say("cars drive and cameras publish, into a log")

@@ -1,7 +1,7 @@
 """The bench of the Spark job: what a batch costs, how much goes through, how soon a notification comes.
 
-The workload is `siena`: its subscriptions and contexts are loaded, then rounds of records are put into the topics
-and drained. What the naive way finds, and what the oracle says of some, is compared with what the job gave.
+The workload is `siena`: its subscriptions and contexts are loaded, then topics are filled while the job is down, and
+drained batch by batch. What the naive way finds, and what the oracle says of some, is compared with what the job gave.
 """
 
 from __future__ import annotations
@@ -20,24 +20,21 @@ import numpy as np
 from silbo.bench import naive
 from silbo.bench.machine import machine
 from silbo.bench.memory import Peak
-from silbo.bench.stream_run import Round, Run, paced
-from silbo.bench.stream_source import source
+from silbo.bench.stream_run import Batch, Run, paced
+from silbo.bench.stream_source import PARTITIONS, source
 from silbo.bench.timing import Say, say_nothing
 from silbo.bench.workloads import EACH, Workload, workload
 from silbo.language import tree
 from silbo.matching.oracle import truth
 from silbo.streaming.job import Options
+from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Found: TypeAlias = dict[str, Any]
 
-ROUNDS = 3
-TOGETHER = 10_000  # publications of a round
-MOVES, BESIDE = 100_000, 1_250  # contexts of a round, and the publications among them: 40,000 to 500
-QUIET, FEW = 15, 100  # rounds that touch nobody, and their publications
-RATE, SECONDS, WARM = 100, 25, 5  # publications a second, for so long; the first seconds do not count
+LIMIT = 50_000  # records of a partition in a batch: what is loaded comes in several
 SMALL = 10_000  # subscriptions that a quiet batch is compared with
 MOST_PAIRS = 2 * 10**9  # that the naive way is asked to look at
 SCANS, SCANNED = 20, 1_000  # publications, and subscriptions that the oracle is asked of each
@@ -52,10 +49,23 @@ STAGES = {
 WORK = ("match", "unpack", "step", "pack", "keep")  # within "run", the slowest shard; the next three within "match"
 
 
-def measure(
-    subscriptions: int, kind: Literal["log", "kafka"], address: str | None, seed: int, *, say: Say = say_nothing
-) -> Found:
-    """Every figure of the job with so many subscriptions, over a log or Kafka."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is sent; less than this shows that it works, and no figures."""
+
+    rounds: int = 4  # batches of publications, and of contexts; the first of a job that was down does not count
+    together: int = 20_000  # publications of a batch
+    moves: int = 160_000  # contexts of a batch
+    beside: int = 2_000  # publications among them: 500 to 40,000
+    quiet: int = 15  # batches that touch nobody
+    few: int = 100  # publications of those, and contexts
+    rate: int = 100  # publications a second
+    seconds: float = 25.0  # of that
+    warm: float = 5.0  # seconds of it that do not count
+
+
+def run(subscriptions: int, kind: Literal["log", "kafka"], address: str | None, seed: int, *, say: Say) -> Found:
+    """Every figure of the job with so many subscriptions, on a Spark of its own, over a log or Kafka."""
     from silbo.streaming.kafka_job import spark_session
     from silbo.streaming.kafka_server import Kafka
     from silbo.streaming.spark import session
@@ -64,17 +74,26 @@ def measure(
         if kind == "kafka" and address is None:
             address = stack.enter_context(Kafka()).address
         say("Spark starts")
-        spark = session() if address is None else spark_session()
+        spark = session() if kind == "log" else spark_session()
         stack.callback(spark.stop)
-        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
-        peak = stack.enter_context(Peak())
-        load = workload("siena", subscriptions, ROUNDS * TOGETHER, seed)
-        found = _Bench(spark, address, load, seed, say).figures()
+        found = measure(spark, subscriptions, address, seed, Plan(), say=say)
+        return {"source": kind, **found, "seed": seed, "machine": machine()}
+
+
+def measure(
+    spark: SparkSession, subscriptions: int, address: str | None, seed: int, plan: Plan, *,
+    say: Say = say_nothing,
+) -> Found:  # fmt: skip
+    """Every figure, over a log or the Kafka at this address."""
+    spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
+    with Peak() as peak:
+        load = workload("siena", subscriptions, plan.rounds * plan.together, seed)
+        found = _Bench(spark, address, load, seed, plan, say).figures()
         if subscriptions > SMALL:
             say(f"quiet batches with {SMALL:,} subscriptions")
-            small = _Bench(spark, address, workload("siena", SMALL, 1, seed), seed, say)
+            small = _Bench(spark, address, workload("siena", SMALL, 1, seed), seed, plan, say)
             found["untouched"] |= small.compared(found["untouched"]["batch_ms"])
-        return {"source": kind, **found, "memory_mb": peak.megabytes, "seed": seed, "machine": machine()}
+    return {**found, "memory_mb": peak.megabytes}
 
 
 @dataclass
@@ -83,6 +102,7 @@ class _Bench:
     address: str | None
     load: Workload
     seed: int
+    plan: Plan
     say: Say
 
     def __post_init__(self) -> None:
@@ -101,94 +121,110 @@ class _Bench:
     def _run(self, measured: Callable[[Run], Found]) -> Found:
         with tempfile.TemporaryDirectory(prefix="silbo-bench-") as folder, ExitStack() as stack:
             topics = stack.enter_context(source(self.address, Path(folder) / "log"))
-            query = topics.start(self.spark, Options(Path(folder) / "checkpoint", order="arrival"))
-            stack.callback(query.stop)
-            run = Run(topics, query)
+            checkpoint = Path(folder) / "checkpoint"
+            run = Run(topics, lambda limits: topics.start(self.spark, Options(checkpoint, "arrival", batch=limits)))
+            stack.callback(run.stop)
             return {**self._loaded(run), **measured(run)}
 
     def _loaded(self, run: Run) -> Found:
         self.say(f"{len(self.load):,} subscriptions are loaded")
-        since = time.perf_counter()
         for number, (filter, function) in enumerate(zip(self.load.filters, self.load.functions, strict=True)):
             run.subscribe(number, filter.text, None if function is None else function.text)
         run.subscribe(len(self.load), f"exists {PROBE}", None)
         for number, context in enumerate(self.load.contexts):
             run.context(number, context)
+        run.topics.flush()
+        since = time.perf_counter()
+        run.restart({SUBSCRIPTIONS: LIMIT})
         run.drained()
         return {"subscriptions": len(self.load), "load_s": round(time.perf_counter() - since, 1)}
 
     def _measured(self, run: Run) -> Found:
-        self._untouched(run)  # whoever is the first waits for kernels
-        before = run.sequence
+        self._untouched(run)  # whoever is the first waits for kernels, and for Java to become fast
+        before, plan = run.sequence, self.plan
         self.say("publications")
-        published = [self._published(run, first) for first in range(0, ROUNDS * TOGETHER, TOGETHER)]
+        published = self._drained(run, self._publish, {PUBLICATIONS: plan.together})
+        heard = list(run.heard())
         self.say("contexts, and publications among them")
-        moved = [self._moved(run) for _ in range(ROUNDS)]
+        moved = self._drained(run, self._move, {CONTEXTS: plan.moves, PUBLICATIONS: plan.beside})
         self.say("batches that touch nobody")
+        run.restart({})
         untouched = self._untouched(run)
-        rates = self._rates(published, moved)
-        hits, asked = (round(sum(each.told(name) for each in run.rounds)) for name in ("hits", "shards"))
-        self.say(f"{RATE} publications a second, for {SECONDS} s")
-        latency = _latency(run)
-        given = {(each.sequence - before - 1, int(each.subscription[1:])) for each in published[0].heard}
-        compared = self._compared(given, rates["publications_per_s"])
-        return {**rates, "latency_ms": latency, "untouched": untouched, "cache_hits": hits, "cache_asked": asked,
-                "executors": self._executors(), **compared}  # fmt: skip
+        hits, asked = (round(sum(each.told(name) for each in run.batches)) for name in ("hits", "shards"))
+        self.say(f"{plan.rate} publications a second, for {plan.seconds:.0f} s")
+        list(run.heard())
+        latency = _latency(run, plan)
+        given = {(each.sequence - before - 1, int(each.subscription[1:])) for each in heard}
+        rate = _per_second(published)
+        moves = _per_second(moved) * plan.moves / (plan.moves + plan.beside)
+        return {
+            "notifications": len(given),
+            "publications_per_s": round(rate),
+            "contexts_per_s": round(moves),
+            "beside_publications_per_s": round(moves * plan.beside / plan.moves),
+            "batch_ms": {"publications": _stages(published), "contexts": _stages(moved)},
+            "latency_ms": latency,
+            "untouched": untouched,
+            "cache_hits": hits,
+            "cache_asked": asked,
+            "executors": self._executors(),
+            **self._compared(given, rate),
+        }
 
     def _executors(self) -> int:
         """Those that run tasks: in local mode the driver is the one."""
         known = self.spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
         return max(1, len(known) - 1)
 
-    def _rates(self, published: Sequence[Round], moved: Sequence[Round]) -> Found:
-        moving = median(each.ms for each in moved) / 1_000
-        return {
-            "publications_per_s": round(TOGETHER / median(each.ms for each in published) * 1_000),
-            "contexts_per_s": round(MOVES / moving),
-            "beside_publications_per_s": round(BESIDE / moving),
-            "batch_ms": {"publications": _stages(published), "contexts": _stages(moved)},
-        }
+    def _drained(self, run: Run, send: Callable[[Run], None], sizes: Mapping[str, int]) -> Sequence[Batch]:
+        """Topics are filled while the job is down, then drained in batches of these sizes; all but the first count."""
+        run.stop()
+        send(run)
+        run.topics.flush()
+        run.restart({topic: -(-size // PARTITIONS) for topic, size in sizes.items()})
+        batches = run.drained()
+        return batches[1:] or batches
 
-    def _published(self, run: Run, first: int) -> Round:
-        for attributes, context in self.load.publications[first : first + TOGETHER]:
+    def _publish(self, run: Run) -> None:
+        for attributes, context in self.load.publications:
             run.publish(attributes, context)
-        return run.drained()
 
-    def _moved(self, run: Run) -> Round:
-        who = self._chance.integers(0, len(self.load.contexts), MOVES).tolist()
-        where = self._chance.uniform(0, 1_000, (MOVES, 2)).tolist()
+    def _move(self, run: Run) -> None:
+        count, step = self.plan.rounds * self.plan.moves, self.plan.moves // self.plan.beside
+        who = self._chance.integers(0, len(self.load.contexts), count).tolist()
+        where = self._chance.uniform(0, 1_000, (count, 2)).tolist()
         for i, (number, (x, y)) in enumerate(zip(who, where, strict=True)):
             run.context(number, {"x": x, "y": y})
-            if i % (MOVES // BESIDE) == 0:
+            if i % step == 0:
                 run.publish(*self.load.publications[i % len(self.load.publications)])
-        return run.drained()
 
     def _untouched(self, run: Run) -> Found:
         """Batches of publications with an attribute that nobody asks for, and of a few contexts."""
-        rounds = [self._quiet(run) for _ in range(QUIET)]
-        folded = [each.ms for each in rounds if each.told("folds")]
-        plain = [each.ms for each in rounds if not each.told("folds")] or folded
+        batches = [batch for _ in range(self.plan.quiet) for batch in self._quiet(run)]
+        folded = [each.ms for each in batches if each.told("folds")]
+        plain = [each.ms for each in batches if not each.told("folds")] or folded
         return {
             "batch_ms": round(median(plain)),
-            "step_ms": round(median(each.told("step_ms") for each in rounds), 1),
+            "step_ms": round(median(each.told("step_ms") for each in batches), 1),
             "folds": len(folded),
             "fold_ms": round(median(folded)) if folded else None,
         }
 
-    def _quiet(self, run: Run) -> Round:
-        for number in self._chance.integers(0, len(self.load.contexts), FEW).tolist():
+    def _quiet(self, run: Run) -> list[Batch]:
+        for number in self._chance.integers(0, len(self.load.contexts), self.plan.few).tolist():
             run.context(number, self.load.contexts[number])
             run.publish({"nobody": 1}, {"x": 0.0, "y": 0.0})
         return run.drained()
 
     def _compared(self, given: set[tuple[int, int]], rate: float) -> Found:
         """What the naive way finds and how fast, and whether all agree."""
+        given = {each for each in given if each[0] < self.plan.together}
         agrees = self._oracle_agrees(given)
-        if TOGETHER * len(self.load) > MOST_PAIRS:
+        if self.plan.together * len(self.load) > MOST_PAIRS:
             return {"agrees": agrees, "naive_publications_per_s": None, "naive_ratio": None}
         self.say("the naive way")
-        found, seconds = naive.matched(self.spark, self.load, self.load.publications[:TOGETHER])
-        naive_rate = TOGETHER / seconds
+        found, seconds = naive.matched(self.spark, self.load, self.load.publications[: self.plan.together])
+        naive_rate = self.plan.together / seconds
         return {"agrees": agrees and found == given, "naive_publications_per_s": round(naive_rate),
                 "naive_ratio": round(rate / naive_rate, 1)}  # fmt: skip
 
@@ -214,16 +250,20 @@ class _Bench:
         return holds and (function is None or truth(function.tree, look) == 1)
 
 
-def _stages(rounds: Sequence[Round]) -> dict[str, float]:
-    """Milliseconds of a round by what was done, Spark's stages and the work of the slowest shard."""
-    found = {name: median(each.took(stage) for each in rounds) for name, stage in STAGES.items()}
-    work = {name: median(each.told(f"{name}_ms") for each in rounds) for name in WORK}
-    total = median(each.ms for each in rounds)
+def _per_second(batches: Sequence[Batch]) -> float:
+    return sum(each.rows for each in batches) / sum(each.ms for each in batches) * 1_000
+
+
+def _stages(batches: Sequence[Batch]) -> dict[str, float]:
+    """Milliseconds of a batch by what was done, Spark's stages and the work of the slowest shard."""
+    found = {name: median(each.took(stage) for each in batches) for name, stage in STAGES.items()}
+    work = {name: median(each.told(f"{name}_ms") for each in batches) for name in WORK}
+    total = median(each.ms for each in batches)
     return {name: round(value) for name, value in {"total": total, **found, **work}.items()}
 
 
-def _latency(run: Run) -> dict[str, float]:
+def _latency(run: Run, plan: Plan) -> dict[str, float]:
     """From when a publication was due to when its notification was read, in milliseconds."""
-    found = paced(run, RATE, SECONDS, ({PROBE: 1}, {"x": 0.0, "y": 0.0}))
-    taken = [took * 1_000 for due, took in found if due >= WARM]
+    found = paced(run, plan.rate, plan.seconds, ({PROBE: 1}, {"x": 0.0, "y": 0.0}))
+    taken = [took * 1_000 for due, took in found if due >= plan.warm]
     return {"p50": round(float(np.percentile(taken, 50))), "p99": round(float(np.percentile(taken, 99)))}

@@ -1,12 +1,9 @@
-"""A job that a bench feeds: records with a clock of their own, and rounds of them that are drained.
-
-A round is one batch, or a few where Spark saw a part of it early; its time is that of its batches.
-"""
+"""A job that a bench feeds: records with a clock of their own, sent while it runs or while it is down."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,40 +19,53 @@ if TYPE_CHECKING:
     from silbo.bench.stream_source import Source
     from silbo.model.values import Attributes, Context
 
-CAMERAS = 50
+CAMERAS = 300  # enough to fill partitions alike
 
 
-@dataclass(slots=True)
-class Round:
-    """The batches of a round, as Spark tells of them, and the notifications that came of it."""
+class Batch:
+    """A batch, as Spark and the shards tell of it."""
 
-    batches: list[Mapping[str, Any]]
-    heard: list[Notified]
+    def __init__(self, progress: Mapping[str, Any]) -> None:
+        self.rows = int(progress["numInputRows"])
+        self._took = progress["durationMs"]
+        self._told = progress["observedMetrics"][OBSERVED]
 
     @property
     def ms(self) -> float:
-        """What its batches took together."""
+        """What it took."""
         return self.took("triggerExecution")
 
     def took(self, stage: str) -> float:
-        """What a stage of Spark's took, in all batches."""
-        return float(sum(each["durationMs"].get(stage, 0) for each in self.batches))
+        """What a stage of Spark's took, in milliseconds."""
+        return float(self._took.get(stage, 0))
 
     def told(self, name: str) -> float:
-        """What the shards told, of all batches."""
-        return float(sum(each["observedMetrics"][OBSERVED][name] or 0 for each in self.batches))
+        """What the shards told."""
+        return float(self._told[name] or 0)
 
 
 @dataclass
 class Run:
-    """A running job."""
+    """A job that can be stopped and started again."""
 
     topics: Source
-    query: StreamingQuery
-    rounds: list[Round] = field(default_factory=list)
+    start: Callable[[Mapping[str, int]], StreamingQuery]  # with limits of a batch by topic
+    batches: list[Batch] = field(default_factory=list)
     sequence: int = 0  # of the last publication
+    _query: StreamingQuery | None = None
     _now: int = 0  # microseconds, one for each record
-    _batch: int = -1  # the last that was looked at
+    _seen: int = -1  # the last batch that was looked at
+
+    def restart(self, limits: Mapping[str, int]) -> None:
+        """Let the job run, with these limits of a batch from now on."""
+        self.stop()
+        self._query = self.start(limits)
+
+    def stop(self) -> None:
+        """Let it be down."""
+        if self._query is not None:
+            self._query.stop()
+            self._query = None
 
     def context(self, number: int, context: Context) -> None:
         """A subscriber is somewhere."""
@@ -75,12 +85,13 @@ class Run:
         record = Published(self._time(), camera, camera, self.sequence, attributes, context, {}, None, None)
         self.topics.send(PUBLICATIONS, camera, record)
 
-    def drained(self) -> Round:
-        """Let the job take in what was sent."""
+    def drained(self) -> list[Batch]:
+        """Let the job take in what was sent; the batches it made of it."""
+        assert self._query is not None
         self.topics.flush()
-        self.query.processAllAvailable()
-        made = Round(list(self._batches()), list(self.heard()))
-        self.rounds.append(made)
+        self._query.processAllAvailable()
+        made = list(self._new(self._query.recentProgress))
+        self.batches += made
         return made
 
     def heard(self) -> Iterator[Notified]:
@@ -90,11 +101,11 @@ class Run:
             assert isinstance(record, Notified)
             yield record
 
-    def _batches(self) -> Iterator[Mapping[str, Any]]:
-        for each in self.query.recentProgress:
-            if each["batchId"] > self._batch and each["numInputRows"]:
-                self._batch = each["batchId"]
-                yield each
+    def _new(self, progress: Sequence[Mapping[str, Any]]) -> Iterator[Batch]:
+        for each in progress:
+            if each["batchId"] > self._seen and each["numInputRows"]:
+                self._seen = each["batchId"]
+                yield Batch(each)
 
     def _time(self) -> int:
         self._now += 1

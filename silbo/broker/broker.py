@@ -44,6 +44,7 @@ class Broker:
         self, *, record: str | PathLike[str] | Callable[[Event], object] | None = None, index: IndexLike | None = None
     ) -> None:
         self._lock = RLock()
+        self._queue_lock = self._lock  # one for both is quicker, where no verb waits for another machine
         self._core = Core(index)
         self._recorder = None if record is None else Record(record)
         self._sessions: dict[str, Session] = {}

@@ -116,13 +116,12 @@ class Core:
 
     def disconnect(self, peer: Peer) -> None:
         """End a session: subscriptions, advertisements and context go."""
-        for row in peer.subscriptions.values():
-            self.index.remove(row)
-        peer.subscriptions.clear()
-        peer.advertisements.clear()
-        self.contexts.remove(peer.uuid)
+        for id in list(peer.subscriptions):  # one that cannot be ended is still there when this is tried again
+            self.unsubscribe(peer, id)
         if self.listener is not None:
             self.listener.set_context(peer.uuid, {})
+        peer.advertisements.clear()
+        self.contexts.remove(peer.uuid)
         del self.peers[peer.uuid]
 
     def advertise(
@@ -194,11 +193,7 @@ class Core:
     def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
         publication = self.accept(peer, message)
-        try:
-            (found,) = self._found((publication,))
-        except SilboError:
-            peer.sequence -= 1  # whoever refused it, it takes none
-            raise
+        (found,) = self._found((publication,))
         return publication, decided(publication, message[2], found, self.contexts)
 
     def publish_many(

@@ -47,7 +47,7 @@ class Subscription:
         """
         self._check_readable()
         deadline = None if timeout is None else time.monotonic() + _checked_timeout(timeout)
-        with self._session._lock:
+        with self._queue.lock:
             while (notification := self._queue.take()) is None:
                 self._raise_end(Closed, SlowSubscriber)
                 if not self._queue.wait_for_arrival(deadline):
@@ -57,7 +57,7 @@ class Subscription:
     def poll(self) -> Notification | None:
         """The next notification if one is queued, else None, at once."""
         self._check_readable()
-        with self._session._lock:
+        with self._queue.lock:
             notification = self._queue.take()
             if notification is None:
                 self._raise_end(SlowSubscriber)
@@ -65,7 +65,7 @@ class Subscription:
 
     def drain(self) -> list[Notification]:
         """Everything queued, at once; raises `SlowSubscriber` when there is nothing and never will be."""
-        with self._session._lock:
+        with self._queue.lock:
             drained = []
             notification = self.poll()
             while notification is not None:
@@ -123,21 +123,25 @@ class Subscription:
     def _offer(self, notification: Notification) -> int | None:
         """Queue a notification as the policy says; a ticket if the publisher must wait for room."""
         queue = self._queue
-        if queue.end is not None:
-            return None
-        if queue.must_wait:
-            return queue.put_behind(notification)
-        if queue.is_full and queue.slow == "disconnect":
+        with queue.lock:
+            if queue.end is not None:
+                return None
+            if queue.must_wait:
+                return queue.put_behind(notification)
+            is_too_slow = queue.is_full and queue.slow == "disconnect"
+            if not is_too_slow and queue.put(notification):
+                self._session._broker._counts["dropped"] += 1
+        if is_too_slow:
             self._end_slow()
-        elif queue.put(notification):
-            self._session._broker._counts["dropped"] += 1
         return None
 
     def _wait_for_room(self, ticket: int, since: float) -> None:
         """Wait for room up to the time-out, counted from `since`; then the subscription ends as slow."""
         remaining = self._block_timeout - (time.monotonic() - since)
         if not self._queue.wait_for_room(ticket, max(0.0, remaining)):
-            self._end_slow()
+            with self._session._lock:
+                if not self.closed:
+                    self._end_slow()
 
     def _end_slow(self) -> None:
         """End it because nobody reads it; with a callback nobody would hear of it, so it is also reported."""

@@ -29,11 +29,11 @@ class Queue:
     """
 
     __slots__ = (
-        "_arrived", "_lock", "_moved", "_overflow", "_room", "_waiting", "dropped", "end", "limit", "observers", "slow",
+        "_arrived", "_moved", "_overflow", "_room", "_waiting", "dropped", "end", "limit", "lock", "observers", "slow",
     )  # fmt: skip
 
     def __init__(self, lock: RLock, limit: int, slow: Slow) -> None:
-        self._lock = lock
+        self.lock = lock  # whoever reads it or puts something in holds it
         self.limit = limit  # how many it holds at most
         self.slow: Slow = slow
         self.dropped = 0
@@ -106,12 +106,13 @@ class Queue:
 
     def wait_for_room(self, ticket: int, timeout: float) -> bool:
         """Wait until the ticket's notification is in, or the queue ended; False if neither came in time."""
-        self._room = self._room or Condition(self._lock)
-        return self._room.wait_for(lambda: self.end is not None or self._moved >= ticket, timeout)
+        with self.lock:
+            self._room = self._room or Condition(self.lock)
+            return self._room.wait_for(lambda: self.end is not None or self._moved >= ticket, timeout)
 
     def wait_for_arrival(self, deadline: float | None) -> bool:
         """Wait until something may have come; False once the deadline has passed."""
-        self._arrived = self._arrived or Condition(self._lock)
+        self._arrived = self._arrived or Condition(self.lock)
         remaining = None if deadline is None else deadline - time.monotonic()
         if remaining is not None and remaining <= 0:
             return False
@@ -120,12 +121,13 @@ class Queue:
 
     def close(self, why: SilboError) -> None:
         """Nothing more will come: what waits for room is given up, whoever waits is told."""
-        self.end = why
-        self._overflow = None
-        for waiting in (self._arrived, self._room):
-            if waiting is not None:
-                waiting.notify_all()
-        self._tell(None)
+        with self.lock:
+            self.end = why
+            self._overflow = None
+            for waiting in (self._arrived, self._room):
+                if waiting is not None:
+                    waiting.notify_all()
+            self._tell(None)
 
     def _tell(self, notification: Notification | None) -> None:
         if self._arrived is not None:

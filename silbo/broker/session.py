@@ -109,7 +109,7 @@ class Session:
         self._contexts = broker._core.contexts
         self._row = peer.row
         self._is_unheard = broker._recorder is None and broker._core.listener is None  # of by anybody but the table
-        self._dispatcher = Dispatcher(peer.name, self._lock, broker._counts)
+        self._dispatcher = Dispatcher(peer.name, broker._queue_lock, broker._counts)
         self._subscriptions: dict[str, Subscription] = {}
         self._advertisements: dict[str, Advertisement] = {}
         self._made = 0
@@ -300,7 +300,7 @@ class Session:
         with self._lock:
             self._check_open()
             key = self._id(id, "s", self._peer.subscriptions)
-            subscription = Subscription(self, key, Queue(self._lock, queue, slow), deliver, block_timeout)
+            subscription = Subscription(self, key, Queue(self._broker._queue_lock, queue, slow), deliver, block_timeout)
             self._core.subscribe(self._peer, key, read, function, shown, subscription)
             text = None if function is None else function.text
             self._broker._record(self, lambda name: Subscribe(name, key, read.text, text, shown))

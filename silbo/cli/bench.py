@@ -52,9 +52,10 @@ STREAM = """examples:
   silbo bench stream --subscriptions 100000 --source kafka --json
   silbo bench stream --subscriptions 1000000 --source kafka --kafka localhost:9092
 
-Runs the Spark job in this process (local[2]) in arrival order. publications_per_s and contexts_per_s are of drained
-rounds; untouched is what a batch costs that no subscription is touched by, folds of the state apart; naive is every
-publication against every subscription in Spark's SQL, in rounds of the same size. Without --kafka a Kafka is started.
+Runs the Spark job in this process (local[2]) in arrival order. publications_per_s and contexts_per_s are of topics
+that were filled before; untouched is what a batch costs that touches no subscription, folds of the state apart; naive
+is every publication against every subscription in Spark's SQL, in batches of the same size. Without --kafka a Kafka
+is started.
 """
 REPORT = """examples:
   silbo bench report --out docs/performance.md
@@ -162,9 +163,9 @@ def run_context(options: argparse.Namespace) -> int:
 
 def run_stream(options: argparse.Namespace) -> int:
     """Measure the Spark job; 1 if an answer was wrong."""
-    from silbo.bench.stream import measure
+    from silbo.bench.stream import run
 
-    found = measure(options.subscriptions, options.source, options.kafka, options.seed, say=_say)
+    found = run(options.subscriptions, options.source, options.kafka, options.seed, say=_say)
     _show(found, as_json=options.json)
     return 0 if found["agrees"] else 1
 

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread
+from typing import TYPE_CHECKING, TypeAlias
 
 from silbo.cli.commands import positive
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from silbo.cli.commands import Commands
     from silbo.streaming.job import Options
 
+    Job: TypeAlias = tuple[SparkSession, Callable[[], StreamingQuery]]  # the session, and what starts the job in it
+
 EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
   silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
   silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
+  silbo stream --log city --checkpoint city.checkpoint --idle 5     go on where a partition is silent for 5 seconds
   silbo stream --log city --checkpoint city.checkpoint --migrate city.4 --shards 4    when its job has stopped
   silbo stream --kafka localhost:9092 --create-topics --order arrival --checkpoint city.checkpoint
+  silbo stream --kafka localhost:9092 --lateness 2 --tick 1 --checkpoint city.checkpoint    live sessions, strict order
 
 A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
 order of their times, whatever the batches are; arrival order matches at once what a batch has. A job that was
 stopped or killed goes on from its checkpoint.
 """
 MOST_SECONDS = 1e9
-EVERY = 2  # seconds between two lines of progress
+LOOK = 0.2  # seconds after which the end of the job is seen
 
 
 def add_to(commands: Commands) -> None:
@@ -47,9 +57,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--partitions", type=positive, default=3, metavar="N", help="of topics made (default: 3)")
     parser.add_argument("--prefix", default="silbo", metavar="NAME", help="how topics' names begin (default: silbo)")
     parser.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="where the job keeps its state")
-    parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
-    parser.add_argument("--lateness", type=_seconds, default=0.0, metavar="SECONDS",
-                        help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
+    _add_order(parser)
     parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
     parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
     parser.add_argument("--batch", type=positive, metavar="N",
@@ -57,28 +65,90 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--master", default="local[2]", metavar="URL", help="Spark's master (default: local[2])")
     parser.add_argument("--once", action="store_true", help="match what is there, then end")
     parser.add_argument("--drain", action="store_true", help="as --once, and match to the end: nothing more will come")
+    parser.add_argument("--progress", action="store_true",
+                        help="a line for each batch on stderr, which a terminal gets anyway")  # fmt: skip
     parser.add_argument("--migrate", type=Path, metavar="NEW",
                         help="make a new checkpoint from that of a stopped job, then end")  # fmt: skip
     parser.set_defaults(run=run)
+
+
+def _add_order(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
+    parser.add_argument("--lateness", type=_seconds, default=0.0, metavar="SECONDS",
+                        help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
+    parser.add_argument("--idle", type=_positive_seconds, metavar="SECONDS",
+                        help="in strict order, wait for no partition that is silent this long; the result then "
+                             "depends on when records arrive (default: wait for all)")  # fmt: skip
+    parser.add_argument("--tick", type=_positive_seconds, metavar="SECONDS",
+                        help="say in Kafka's partitions, so often, how late it is by this machine's clock: for live "
+                             "sessions in strict order; --lateness covers delays and other clocks")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the job, and tell how it goes."""
     if options.migrate is not None:
         return _migrate(options)
-    query = _over_log(options) if options.kafka is None else _over_kafka(options)
-    since = time.monotonic()
-    try:
-        if options.once or options.drain:
-            query.processAllAvailable()
-        else:
-            _watch(query)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        query.stop()
-    print(f"{_rows(query):,} records in {time.monotonic() - since:.1f} s", file=sys.stderr)
+    from silbo.streaming.progress import ends_of_log, watching
+
+    _check_tick(options)
+    spark, start = _over_log(options) if options.kafka is None else _over_kafka(options)
+    ends = ends_of_log(options.log) if options.kafka is None else None
+    with watching(spark, _teller(options), ends) as watch, _interruption() as interrupted:
+        query = start()
+        try:
+            _follow(query, options, interrupted)
+        finally:
+            if interrupted.is_set():  # what Spark says of a batch that it breaks off is no news
+                spark.sparkContext.setLogLevel("OFF")
+            query.stop()
+    print(watch.summary(), file=sys.stderr)
     return 0
+
+
+def _follow(query: StreamingQuery, options: argparse.Namespace, interrupted: Event) -> None:
+    """Until it is done, fails or is interrupted; a thread waits for Spark, which hears no interruption."""
+    from silbo.streaming.job import work_off
+
+    once = options.once or options.drain
+    done = _in_background(partial(work_off, query, _options(options)) if once else query.awaitTermination)
+    with _ticking(options):
+        while not done.done() and not interrupted.wait(LOOK):
+            pass
+    if done.done():
+        done.result()
+
+
+def _in_background(work: Callable[[], object]) -> Future[object]:
+    """Done in a thread that nobody needs to wait for."""
+    done: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except Exception as error:  # noqa: BLE001  # whoever asks for the result meets it
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return done
+
+
+@contextmanager
+def _interruption() -> Iterator[Event]:
+    """An event that Ctrl-C sets, or the system that wants this program to end, in the place of what they do else."""
+    interrupted = Event()
+    before = {each: signal.signal(each, lambda *_: interrupted.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield interrupted
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _teller(options: argparse.Namespace) -> Callable[[str], object]:
+    """Who tells of each batch: a terminal, or whoever asks for it."""
+    if options.progress or sys.stderr.isatty():
+        return partial(print, file=sys.stderr, flush=True)
+    return lambda _: None
 
 
 def _seconds(text: str) -> float:
@@ -89,14 +159,24 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _positive_seconds(text: str) -> float:
+    """Seconds above 0."""
+    value = _seconds(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("seconds above 0 are expected")
+    return value
+
+
 def _options(options: argparse.Namespace) -> Options:
     from silbo.streaming.job import Options
 
     trigger = f"{options.trigger} seconds"
-    return Options(options.checkpoint, options.order, options.lateness, options.shards, trigger, options.batch)
+    return Options(
+        options.checkpoint, options.order, options.lateness, options.shards, trigger, options.batch, options.idle
+    )
 
 
-def _over_log(options: argparse.Namespace) -> StreamingQuery:
+def _over_log(options: argparse.Namespace) -> Job:
     from silbo.errors import InvalidValue
     from silbo.streaming import job
     from silbo.streaming.log import partitions_of
@@ -108,10 +188,11 @@ def _over_log(options: argparse.Namespace) -> StreamingQuery:
         raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md tells what a log is.")
     if options.drain:
         job.drain(options.log)
-    return job.start(session(options.master), options.log, _options(options))
+    spark = session(options.master)
+    return spark, lambda: job.start(spark, options.log, _options(options))
 
 
-def _over_kafka(options: argparse.Namespace) -> StreamingQuery:
+def _over_kafka(options: argparse.Namespace) -> Job:
     from silbo.streaming import kafka_job
     from silbo.streaming.kafka import KafkaWriter, create_topics
 
@@ -122,7 +203,7 @@ def _over_kafka(options: argparse.Namespace) -> StreamingQuery:
         writer.drain()
         writer.close()
     spark = kafka_job.spark_session(options.master)
-    return kafka_job.start(spark, options.kafka, _options(options), options.prefix)
+    return spark, lambda: kafka_job.start(spark, options.kafka, _options(options), options.prefix)
 
 
 def _migrate(options: argparse.Namespace) -> int:
@@ -142,13 +223,21 @@ def _migrate(options: argparse.Namespace) -> int:
     return 0
 
 
-def _watch(query: StreamingQuery) -> None:
-    while not query.awaitTermination(EVERY):
-        progress: Any = query.lastProgress
-        if progress is not None and sys.stderr.isatty():
-            took = progress["durationMs"].get("triggerExecution", 0)
-            print(f"batch {progress['batchId']}: {progress['numInputRows']:,} records in {took} ms", file=sys.stderr)
+def _check_tick(options: argparse.Namespace) -> None:
+    """Refuse ticks that would do nothing, or harm."""
+    from silbo.errors import InvalidValue
+
+    if options.tick is None:
+        return
+    if options.kafka is None or options.order != "strict" or options.once or options.drain:
+        raise InvalidValue("--tick", "it is for live traffic over Kafka in strict order. Leave it out here.")
+    if not options.lateness:
+        raise InvalidValue("--tick", "what was on its way while a tick came would be late. Give a --lateness with it.")
 
 
-def _rows(query: StreamingQuery) -> int:
-    return sum(each["numInputRows"] for each in query.recentProgress)
+def _ticking(options: argparse.Namespace) -> AbstractContextManager[object]:
+    if options.tick is None:
+        return nullcontext()
+    from silbo.streaming.ticking import Ticking
+
+    return Ticking(options.kafka, options.tick, options.prefix)

@@ -63,13 +63,14 @@ lock: ## write constraints.txt anew from the newest versions
 clean: ## forget the set-up and everything that was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache out
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt setup-debian
+	@PYTHON=$(PYTHON) ./setup-debian
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "silbo needs Python 3.11 or newer; name one: make PYTHON=python3.12 …" >&2; exit 1; }
 	@test -L silbo/context || \
 	  echo "note: this checkout has no symbolic links; silbo runs, but make lint cannot check the types" >&2
 	@$(PYTHON) -c 'import ensurepip' || \
-	  { echo "Python has no venv; install it first: apt-get install python3-venv" >&2; exit 1; }
+	  { echo "Python has no venv; install it first, as root: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from silbo.errors import InvalidValue
@@ -35,6 +36,7 @@ def match(
     shards: int = 2,
     partitions: Mapping[str, int] | None = None,
     idle: float | None = None,
+    migrated: Path | None = None,
 ) -> DataFrame:
     """Notifications of these streams, and what was rejected of them.
 
@@ -43,7 +45,7 @@ def match(
     came before it in its partition. `partitions` says how many each topic has, so that a silent one holds the
     frontier; one each, if it is left out. With `idle` one that was silent for that many seconds does not hold it:
     live traffic goes on, what comes behind the frontier is rejected as late, and the result depends on when records
-    arrive.
+    arrive. `migrated` is a checkpoint that `silbo stream --migrate` made: the state begins with what it holds.
     """
     _check(order, shards, idle)
     counts = dict.fromkeys(INPUTS, 1) if partitions is None else partitions
@@ -59,7 +61,7 @@ def match(
     routed = united.coalesce(publications.sparkSession.sparkContext.defaultParallelism).mapInArrow(
         Routing(keys), ROUTED
     )
-    found = routed.groupBy("shard").transformWithState(Matcher(settings, keys), OUTPUT, "Append", "None")
+    found = routed.groupBy("shard").transformWithState(Matcher(settings, keys, migrated), OUTPUT, "Append", "None")
     return _observed(found).where("topic is not null").drop("told")
 
 

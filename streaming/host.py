@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Row
@@ -21,6 +22,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from silbo.streaming.collector import settle, uncollected
 from silbo.streaming.holding import advanced
+from silbo.streaming.migration import chunks
 from silbo.streaming.routing import Router
 from silbo.streaming.shard import Answer, Sizes
 from silbo.streaming.snapshots import restored
@@ -86,9 +88,10 @@ def _by_partition(batch: pa.RecordBatch) -> dict[tuple[str, int], list[tuple[int
 class Matcher(StatefulProcessor):
     """A shard's step, batch after batch."""
 
-    def __init__(self, settings: Settings, keys: tuple[int, ...]) -> None:
+    def __init__(self, settings: Settings, keys: tuple[int, ...], migrated: Path | None = None) -> None:
         self._settings = settings
         self._keys = keys
+        self._migrated = migrated  # the checkpoint that may hold a state to begin with
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state's parts: what is written at every batch first, apart from what seldom is.
@@ -102,12 +105,12 @@ class Matcher(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803, ARG002
         """Take a batch in, and put out notifications in the order of their publications."""
         shard = self._keys.index(key[0])
-        chunks = [bytes(row.chunk) for row in rows]
+        batch = [bytes(row.chunk) for row in rows]
         since = time.perf_counter()
         head = self._head.get()
-        identity, token, *numbers = head or (uuid.uuid4().hex, "")
+        identity, token, *numbers = head or (uuid.uuid4().hex, "", *self._begun(shard))
         sizes = Sizes(*numbers)
-        answer, new_token, is_hit = advanced((identity, shard), token, chunks, sizes, lambda: self._restored(shard))
+        answer, new_token, is_hit = advanced((identity, shard), token, batch, sizes, lambda: self._restored(shard))
         matched = time.perf_counter()
         sizes = self._kept(answer, sizes)
         self._head.update((identity, new_token, *sizes))
@@ -121,9 +124,19 @@ class Matcher(StatefulProcessor):
         """Nothing is open."""
 
     def _restored(self, shard: int) -> State:
-        chunks, deltas = map(_in_order, (self._snapshot, self._deltas))
+        kept = map(_in_order, (self._snapshot, self._deltas))
         with uncollected():
-            return restored(replace(self._settings, shard=shard), chunks, deltas)
+            return restored(replace(self._settings, shard=shard), *kept)
+
+    def _begun(self, shard: int) -> Sizes:
+        """What a shard has at its first batch: what was migrated for it."""
+        if self._migrated is None:
+            return Sizes()
+        sizes = Sizes()
+        for chunk in chunks(self._migrated, shard):
+            self._snapshot.updateValue((sizes.chunks,), (chunk,))
+            sizes = Sizes(sizes.chunks + 1, sizes.snapshot_bytes + len(chunk))
+        return sizes
 
     def _kept(self, answer: Answer, sizes: Sizes) -> Sizes:
         """Write what came; a new snapshot takes the place of the old one and of all deltas."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from silbo.errors import InvalidValue
+from silbo.streaming import checkpoint
 from silbo.streaming.log import Writer, create, partition_of, partitions_of, read_all
+from silbo.streaming.migration import offsets
 from silbo.streaming.records import LAST, Notified, Tick, decode, encode
 from silbo.streaming.step import Order
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 
 LOOK = 1  # second
-SETTINGS = "silbo.json"  # beside what Spark keeps in a checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,8 @@ def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery
     from silbo.streaming.source import LogSource
 
     spark.dataSource.register(LogSource)
-    frames = {topic: _read(spark, folder, topic, options.limit(topic)) for topic in INPUTS}
-    counts = {topic: partitions_of(folder, topic) for topic in INPUTS}
-    found = matched(frames, options, counts, str(folder.absolute()))
+    frames = {topic: _read(spark, folder, topic, options) for topic in INPUTS}
+    found = matched(frames, options, *source_of(folder))
     for topic in (NOTIFICATIONS, REJECTED):
         create(folder, topic, 1)
     return written(found, options).foreachBatch(_sink(folder)).start()
@@ -66,6 +65,7 @@ def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mappi
     return match(
         frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
         order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions, idle=options.idle,
+        migrated=options.checkpoint.absolute(),
     )  # fmt: skip
 
 
@@ -92,27 +92,25 @@ def work_off(query: StreamingQuery, options: Options) -> None:
 
 def check(options: Options, partitions: Mapping[str, int], source: str) -> None:
     """Refuse what a state cannot live with: it was made for this source, these shards, this order, these partitions."""
+    checkpoint.check(options.checkpoint, wanted(options, partitions, source))
+
+
+def wanted(options: Options, partitions: Mapping[str, int], source: str) -> checkpoint.Made:
+    """What the checkpoint of a job must have been made with."""
     chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards, "idle": options.idle}
-    wanted = {"source": source, **chosen, **partitions}
-    path = options.checkpoint / SETTINGS
-    if not path.exists():
-        options.checkpoint.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".new")
-        partial.write_text(json.dumps(wanted), encoding="utf-8")
-        partial.rename(path)
-        return
-    made = json.loads(path.read_text(encoding="utf-8"))
-    for name, value in wanted.items():
-        if made.get(name) != value:
-            raise InvalidValue(
-                name, f"{options.checkpoint} was made with {made.get(name)!r}, not {value!r}. Give that again, "
-                "or match the log from its beginning with a new checkpoint.",
-            )  # fmt: skip
+    return {"state": checkpoint.STATE, "source": source, **chosen, **partitions}
 
 
-def _read(spark: SparkSession, folder: Path, topic: str, batch: int | None) -> DataFrame:
+def source_of(folder: Path) -> tuple[Mapping[str, int], str]:
+    """The partitions of a log's topics, and its name in a checkpoint."""
+    return {topic: partitions_of(folder, topic) for topic in INPUTS}, str(folder.absolute())
+
+
+def _read(spark: SparkSession, folder: Path, topic: str, options: Options) -> DataFrame:
     reader = spark.readStream.format("silbo").option("path", str(folder.absolute())).option("topic", topic)
-    return (reader if batch is None else reader.option("batch", str(batch))).load()
+    reader = reader.option("startingOffsets", json.dumps(offsets(options.checkpoint)))
+    limit = options.limit(topic)
+    return (reader if limit is None else reader.option("batch", str(limit))).load()
 
 
 def _sink(folder: Path) -> Callable[[DataFrame, int], None]:

@@ -19,8 +19,9 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Self
 
-from silbo.errors import MissingPart, SilboError
+from silbo.errors import SilboError
 from silbo.streaming.jars import jars
+from silbo.streaming.java import java
 
 READY = 60.0  # seconds
 PROPERTIES = """
@@ -91,13 +92,10 @@ class Kafka:
         return self
 
     def _java(self, *arguments: str) -> subprocess.Popen[bytes]:
-        java = shutil.which("java")
-        if java is None:
-            raise MissingPart("Java 17 or newer", command="apt-get install openjdk-17-jre-headless")
         assert self._folder is not None
         path = ":".join(map(str, jars("kafka")))
         with (self._folder / "kafka.log").open("ab") as log:
-            return subprocess.Popen([java, "-Xmx512m", "-cp", path, *arguments], stdout=log, stderr=log)  # noqa: S603
+            return subprocess.Popen([java(), "-Xmx512m", "-cp", path, *arguments], stdout=log, stderr=log)  # noqa: S603
 
     def _wait(self) -> None:
         assert self._process is not None

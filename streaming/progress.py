@@ -73,10 +73,9 @@ def _behind(sources: Mapping[str, Mapping[str, Any]], ends: Ends | None) -> str:
 
 
 def _offsets(told: str | None) -> Offsets:
-    """By partition: `{"0": 7}` of a log, `{"topic": {"0": 7}}` of Kafka; nothing before anything was read."""
-    found = {} if told in (None, "None", "null") else json.loads(told)
-    (first, *_) = found.values() or (None,)
-    return first if isinstance(first, dict) else found
+    """By partition, of `{"topic": {"0": 7}}`; nothing before anything was read."""
+    found: Mapping[str, Offsets] = {} if told in (None, "None", "null") else json.loads(told)
+    return next(iter(found.values()), {})
 
 
 def ends_of_log(folder: Path) -> Ends:

@@ -24,6 +24,17 @@ def shard_of(subscriber: str, shards: int) -> int:
     return crc32(subscriber.encode()) % shards
 
 
+def targets(record: Record, shards: int) -> Sequence[int]:
+    """The shards that a record goes to."""
+    match record:
+        case Published():
+            return range(shards)
+        case Tick():
+            return ()
+        case _:
+            return (shard_of(record.subscriber, shards),)  # type: ignore[union-attr]  # control
+
+
 def checked(value: bytes) -> Record:
     """A record whose expressions can be read, or an error; what was read is remembered by its text."""
     record = decode(value)
@@ -73,7 +84,7 @@ class Router:
                 continue
             # who reads a chunk trusts it: what was checked goes on, not the bytes it came from
             fields = fields_of(record)
-            for shard in self._targets(record):
+            for shard in targets(record, self._shards):
                 part = parts[shard]
                 part.offsets.append(offset)
                 part.befores.append(mark)
@@ -83,12 +94,3 @@ class Router:
         for shard in range(self._shards):
             part = parts[shard]
             yield shard, Chunk(topic, partition, mark, part.offsets, part.befores, part.records, part.refused)
-
-    def _targets(self, record: Record) -> Sequence[int]:
-        match record:
-            case Published():
-                return range(self._shards)
-            case Tick():
-                return ()
-            case _:
-                return (shard_of(record.subscriber, self._shards),)  # type: ignore[union-attr]  # control

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -12,6 +13,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 
 from silbo.streaming.collector import settle
 from silbo.streaming.log import end_of, partition_file, partitions_of, read
+from silbo.streaming.migration import Offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,8 +37,9 @@ class LogSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802, ARG002
         """Who reads it."""
-        limit = self.options.get("batch")
-        return LogReader(Path(self.options["path"]), self.options["topic"], None if limit is None else int(limit))
+        limit, begin = self.options.get("batch"), json.loads(self.options.get("startingOffsets", "{}"))
+        most = None if limit is None else int(limit)
+        return LogReader(Path(self.options["path"]), self.options["topic"], most, begin)
 
 
 @dataclass
@@ -49,20 +52,22 @@ class Range(InputPartition):
 
 
 class LogReader(DataSourceStreamReader):
-    """Offsets are bytes, by partition."""
+    """Offsets are bytes, by topic and partition, as Kafka's are numbers."""
 
-    def __init__(self, folder: Path, topic: str, limit: int | None) -> None:
+    def __init__(self, folder: Path, topic: str, limit: int | None, begin: Offsets) -> None:
         self._folder = folder
         self._topic = topic
         self._limit = limit  # records of a batch and partition, at most
+        self._begin = begin.get(topic, {})
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        """The beginning."""
-        return {str(number): 0 for number in range(partitions_of(self._folder, self._topic))}
+    def initialOffset(self) -> Offsets:  # type: ignore[override]  # noqa: N802
+        """The beginning, unless told otherwise."""
+        numbers = map(str, range(partitions_of(self._folder, self._topic)))
+        return {self._topic: {number: self._begin.get(number, 0) for number in numbers}}
 
-    def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:  # noqa: N802, ARG002
+    def latestOffset(self, start: Offsets, limit: Any) -> Offsets:  # type: ignore[override]  # noqa: N802, ARG002
         """Where the last whole records end; with a limit, that many behind the last batch."""
-        return {number: self._end(int(number), since) for number, since in start.items()}
+        return {self._topic: {number: self._end(int(number), since) for number, since in start[self._topic].items()}}
 
     def _end(self, number: int, since: int) -> int:
         path = partition_file(self._folder, self._topic, number)
@@ -72,9 +77,10 @@ class LogReader(DataSourceStreamReader):
         offsets = (offset for offset, _ in read(path, since, end))
         return next(islice(offsets, self._limit, None), end)
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Range]:
+    def partitions(self, start: Offsets, end: Offsets) -> list[Range]:
         """What a batch reads: nothing of a partition in which nothing came."""
-        ranges = [Range(int(number), start.get(number, 0), behind) for number, behind in end.items()]
+        since = start[self._topic]
+        ranges = [Range(int(number), since[number], behind) for number, behind in end[self._topic].items()]
         return [each for each in ranges if each.end > each.start]
 
     def read(self, partition: Range) -> Iterator[pa.RecordBatch]:  # type: ignore[override]

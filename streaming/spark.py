@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from silbo.errors import MissingPart
 from silbo.streaming.jars import at_hand
+from silbo.streaming.java import java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,8 +47,7 @@ def session(master: str = LOCAL, more: Mapping[str, str] | None = None, *, brief
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingPart("Spark", extra="spark") from None
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise MissingPart("Java 17 or newer", command="apt-get install openjdk-17-jre-headless")
+    java()
     # the workers must be of this environment: state travels through protobuf, which others may lack
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("silbo")

@@ -17,6 +17,9 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+# Java compiles quickly instead of well, in every process that a test starts: none of them lives long
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 # the folders hold silbo.context and so on: imported under their bare names they would be second copies
 FOLDERS = ("context", "matching", "streaming", "hw")
 

@@ -8,7 +8,7 @@ import pytest
 
 import silbo
 from silbo.broker.fold import Fold
-from silbo.streaming import job
+from silbo.streaming import checkpoint, job
 from silbo.streaming.columns import Columns
 from silbo.streaming.idle import BEAT
 from silbo.streaming.log import read_all
@@ -186,9 +186,9 @@ def test_a_checkpoint_keeps_whether_silent_partitions_are_waited_for(tmp_path):
     job.check(job.Options(tmp_path), partitions, "log")
     with pytest.raises(silbo.SilboError, match=r"idle: .* was made with None, not 2.0"):
         job.check(job.Options(tmp_path, idle=2.0), partitions, "log")
-    made = json.loads((tmp_path / job.SETTINGS).read_text())
+    made = json.loads((tmp_path / checkpoint.FILE).read_text())
     del made["idle"]  # as one that was made before there was a choice
-    (tmp_path / job.SETTINGS).write_text(json.dumps(made))
+    (tmp_path / checkpoint.FILE).write_text(json.dumps(made))
     job.check(job.Options(tmp_path), partitions, "log")
 
 

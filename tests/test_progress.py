@@ -90,7 +90,8 @@ def test_behind_in_a_log_are_the_bytes_that_nobody_read(tmp_path):
     job.LogWriter(tmp_path, 2).close()
     job.append(tmp_path, CONTEXTS, 1, [encode(Tick(1))])
     size = job.append(tmp_path, CONTEXTS, 1, [encode(Tick(2))])
-    sources = [source(0, {"0": 0, "1": 0}, None), source(0, None, None), source(1, {"0": 0, "1": size // 2}, None)]
+    read = {PUBLICATIONS: {"0": 0, "1": 0}}, None, {CONTEXTS: {"0": 0, "1": size // 2}}
+    sources = [source(1, each, None) for each in read]
     made = {"batchId": 0, "durationMs": {}, "sources": sources}
     assert batch_of(made, ends_of_log(tmp_path)).behind == f"{size // 2:,} bytes behind"
 

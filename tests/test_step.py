@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import msgpack
@@ -12,13 +13,14 @@ from silbo.broker.fold import Fold
 from silbo.errors import NotAcknowledged
 from silbo.streaming.columns import Chunk, Columns
 from silbo.streaming.log import Writer, create, end_of, partition_file, partition_of, read_all
+from silbo.streaming.migration import redistributed
 from silbo.streaming.order import NEVER
 from silbo.streaming.records import LAST, ContextIs, Published, Subscribed, Tick, Unsubscribed, decode, encode
 from silbo.streaming.routing import Router
 from silbo.streaming.sending import Sender
 from silbo.streaming.snapshots import pack, pack_delta, restored
 from silbo.streaming.step import Settings, State, step
-from silbo.streaming.topics import CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
+from silbo.streaming.topics import BEATS, CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.testing import compare, generate_log
 
 PARTITIONS = 3
@@ -76,6 +78,15 @@ class Job:
         """Write a snapshot in the place of the deltas."""
         self.kept[shard] = list(pack(self.states[shard])), []
 
+    def migrate(self, shards, *more):
+        """Go on with another number of shards, and more partitions."""
+        settings = replace(self.settings[0], shards=shards, partitions=(*ALL, *more))
+        kept = zip(self.settings, self.kept, strict=True)
+        spread = redistributed([restored(made, *parts) for made, parts in kept], settings)
+        self.settings = [replace(settings, shard=shard) for shard in range(shards)]
+        self.kept = [(list(pack(state)), []) for state in spread]
+        self.states = [restored(each, *kept) for each, kept in zip(self.settings, self.kept, strict=True)]
+
     def forget(self, shard):
         """Lose the cache: the state is made anew from what is kept."""
         self.states[shard] = restored(self.settings[shard], *self.kept[shard])
@@ -127,6 +138,28 @@ def test_a_state_made_anew_goes_on_as_if_nothing_had_happened(log, records):
             job.fold(shard)
         if chance.random() < 0.5:
             job.forget(shard)
+    job.drain()
+    assert_oracles(log, job)
+
+
+def test_a_job_that_is_migrated_goes_on_as_if_nothing_had_happened(log, records):
+    """From 2 shards to 3 to 1, each time with records that wait for the frontier."""
+    chance = random.Random(7)
+    left = {each: out_of_order(values, chance) for each, values in records.items()}
+    job = Job(shards=2)
+    for shards in (3, 1, 4):
+        for _ in range(6):
+            for each, values in left.items():
+                if chance.random() < 0.7:
+                    job.batch({each: values[:40]})
+                    left[each] = values[40:]
+        job.fold(0)
+        waiting = [{type(each.record) for each in state.waiting} for state in job.states]
+        assert all(Published in kinds for kinds in waiting)
+        assert any(kinds - {Published} for kinds in waiting)
+        job.migrate(shards)
+        assert len(job.states) == shards
+    job.batch(left)
     job.drain()
     assert_oracles(log, job)
 
@@ -256,6 +289,56 @@ def test_a_record_further_behind_than_the_lateness_is_rejected_in_every_batching
     late = Published(5, "p", "p", 1, {}, {}, {}, None, None)
     job.batch(record(PUBLICATIONS, [Tick(1_000), late]))
     assert len(job.rejected) == 2  # though it came to both shards
+
+
+def test_a_new_partition_does_not_move_the_frontier_back_and_holds_it_from_then_on():
+    new = (CONTEXTS, PARTITIONS)
+    job = Job(shards=2)
+    job.batch({each: [encode(Tick(1_000))] for each in ALL})
+    job.migrate(3, new)
+    assert {state.frontier.time for state in job.states} == {1_000 - LATENESS}
+    behind, ahead = (ContextIs(time, "u", {}) for time in (999 - LATENESS, 1_000 - LATENESS))
+    job.batch(record(CONTEXTS, [ahead, behind], PARTITIONS))
+    assert [(each.partition, each.offset) for each in job.rejected] == [(PARTITIONS, 1)]
+    job.drain()
+    assert {state.frontier.time for state in job.states} == {1_000 - LATENESS}
+
+
+def test_a_frontier_that_waits_for_no_silent_partition_is_migrated_with_its_silence():
+    new, second = (CONTEXTS, PARTITIONS), 1_000_000  # microseconds
+    job = Job(shards=2)
+    job.settings = [replace(each, idle=5 * second) for each in job.settings]
+    job.states = [State(each) for each in job.settings]
+    job.batch({(BEATS, 0): [encode(Tick(0))]} | {each: [encode(Tick(100))] for each in ALL})
+    job.batch({(BEATS, 0): [encode(Tick(4 * second))]} | record(CONTEXTS, [Tick(1_000)]))
+    job.batch({(BEATS, 0): [encode(Tick(6 * second))]})
+    job.migrate(3, new)
+    assert {state.frontier.time for state in job.states} == {1_000 - LATENESS}
+    job.batch(record(CONTEXTS, [ContextIs(999 - LATENESS, "u", {})], PARTITIONS))
+    assert len(job.rejected) == 1
+    job.batch({(BEATS, 0): [encode(Tick(12 * second))]})
+    assert {state.frontier.time for state in job.states} == {1_001}  # all are silent: what waits goes
+
+
+def test_in_the_order_of_arrival_a_migrated_job_goes_on_too():
+    job = Job(shards=3, order="arrival")
+    job.batch(record(SUBSCRIPTIONS, [Subscribed(1, f"u{i}", "car", "s", "true", "this.x = 1", ()) for i in range(20)]))
+    job.batch(record(CONTEXTS, [ContextIs(2, f"u{i}", {"x": i % 2}) for i in range(20)]))
+    job.migrate(2)
+    job.batch(record(PUBLICATIONS, [Published(1, "p", "p", 1, {}, {}, {}, None, None)]))
+    assert sorted(each.subscriber_uuid for each in job.notifications) == sorted(f"u{i}" for i in range(1, 20, 2))
+
+
+@pytest.mark.parametrize("mark", [NEVER, LAST])
+def test_a_new_partition_begins_where_nothing_has_come_or_all_has(mark):
+    new = (CONTEXTS, PARTITIONS)
+    job = Job(shards=1)
+    if mark == LAST:
+        job.drain()
+    else:
+        job.batch({})
+    job.migrate(2, new)
+    assert {state.frontier.marks[new] for state in job.states} == {mark}
 
 
 def test_control_comes_before_a_publication_of_the_same_time():

@@ -29,6 +29,7 @@ EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
   silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
   silbo stream --log city --checkpoint city.checkpoint --idle 5     go on where a partition is silent for 5 seconds
+  silbo stream --log city --checkpoint city.checkpoint --migrate city.4 --shards 4    when its job has stopped
   silbo stream --kafka localhost:9092 --create-topics --order arrival --checkpoint city.checkpoint
   silbo stream --kafka localhost:9092 --lateness 2 --tick 1 --checkpoint city.checkpoint    live sessions, strict order
 
@@ -67,6 +68,8 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--drain", action="store_true", help="as --once, and match to the end: nothing more will come")
     parser.add_argument("--progress", action="store_true",
                         help="a line for each batch on stderr, which a terminal gets anyway")  # fmt: skip
+    parser.add_argument("--migrate", type=Path, metavar="NEW",
+                        help="make a new checkpoint from that of a stopped job, then end")  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -84,6 +87,8 @@ def _add_order(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the job, and tell how it goes."""
+    if options.migrate is not None:
+        return _migrate(options)
     from silbo.streaming.progress import ends_of_log, watching
 
     _check_tick(options)
@@ -200,6 +205,23 @@ def _over_kafka(options: argparse.Namespace) -> Job:
         writer.close()
     spark = kafka_job.spark_session(options.master)
     return spark, lambda: kafka_job.start(spark, options.kafka, _options(options), options.prefix)
+
+
+def _migrate(options: argparse.Namespace) -> int:
+    """Bring a stopped job's state into a new checkpoint."""
+    from silbo.streaming import job, kafka_job
+    from silbo.streaming.checkpoint import command
+    from silbo.streaming.migration import migrate
+    from silbo.streaming.spark import session
+
+    over_log = options.kafka is None
+    source = job.source_of(options.log) if over_log else kafka_job.source_of(options.kafka, options.prefix)
+    wanted = job.wanted(_options(options), *source)
+    found = migrate(session(options.master), options.checkpoint, options.migrate, wanted)
+    print(f"{options.migrate}: {found.subscribers:,} subscribers in {options.shards} shards, "
+          f"{found.waiting:,} records waiting. Go on with:\n"
+          f"{command(wanted, '--checkpoint', str(options.migrate))}")  # fmt: skip
+    return 0
 
 
 def _check_tick(options: argparse.Namespace) -> None:

@@ -1,0 +1,218 @@
+"""Migration: the state of a stopped job, spread over another number of shards, or ready for more partitions.
+
+It is read as of the last batch that the job has committed, from Spark's own files, and written to a new folder, which
+becomes the checkpoint of the job that goes on: chunks of a snapshot for each shard, and the offsets up to which the
+sources were read. What the old job had begun and not committed is matched again, equal to the first time. Each shard
+takes its chunks at its first batch (`host`), one after the other: Spark's own way to begin with a state would gather
+all of a shard as rows first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from silbo.errors import InvalidValue
+from silbo.streaming.checkpoint import Made, is_migratable, made_with, refusal, write, write_through
+from silbo.streaming.order import NEVER, Arrival, Frontier, Partition
+from silbo.streaming.records import LAST, Record
+from silbo.streaming.routing import targets
+from silbo.streaming.snapshots import pack, restored
+from silbo.streaming.step import Settings, State, records_of, take_records
+from silbo.streaming.topics import INPUTS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MIGRATED = "migrated"  # the folder, beside what Spark keeps in a checkpoint
+OFFSETS = "offsets.json"
+
+Offsets: TypeAlias = Mapping[str, Mapping[str, int]]  # by topic and partition: where the next record begins
+
+
+class Kept(NamedTuple):
+    """What a job has left: the chunks and deltas of each shard, and how far its sources were read."""
+
+    shards: Sequence[tuple[Sequence[bytes], Sequence[bytes]]]
+    offsets: Offsets
+
+
+class Migrated(NamedTuple):
+    """What was migrated."""
+
+    subscribers: int
+    waiting: int  # records
+
+
+def migrate(spark: SparkSession, old: Path, new: Path, wanted: Made) -> Migrated:
+    """Make a new checkpoint with these settings that goes on where the old one has come to; the old one stays."""
+    made = made_with(old)
+    if made is None:
+        raise InvalidValue("--checkpoint", f"{old} is no checkpoint of silbo's.")
+    if not is_migratable(made, wanted):
+        raise refusal(old, made, wanted, next(name for name, value in wanted.items() if made.get(name) != value))
+    if new.exists():
+        raise InvalidValue("--migrate", f"{new} is there already. Name a folder that is not.")
+    kept = _kept(spark, old)
+    before = settings_of(made)
+    states = [restored(before, *each) for each in kept.shards] or [State(before)]  # none, if no batch had a record
+    spread = redistributed(states, settings_of(wanted))
+    _write(new, wanted, spread, kept.offsets)
+    return Migrated(sum(len(state.peers) for state in spread), len(_waiting(spread)))
+
+
+def settings_of(made: Made) -> Settings:
+    """The settings of the step that a checkpoint was made with."""
+    partitions = tuple((topic, number) for topic in INPUTS for number in range(made[topic]))
+    lateness, idle = (
+        None if made.get(name) is None else round(made[name] * 1_000_000) for name in ("lateness", "idle")
+    )
+    return Settings(made["order"], lateness or 0, partitions, shards=made["shards"], idle=idle)
+
+
+# spreading
+
+
+def redistributed(states: Sequence[State], settings: Settings) -> list[State]:
+    """The same subscribers, and the same records waiting, in other shards."""
+    frontier = _frontier(states, settings.partitions)
+    parts = [_Part([], []) for _ in range(settings.shards)]
+    for state in states:
+        for record in records_of(state):
+            for shard in targets(record, settings.shards):
+                parts[shard].records.append(record)
+    for each in _waiting(states):
+        for shard in targets(each.record, settings.shards):
+            parts[shard].waiting.append(each)
+    return [_state(settings, frontier, part) for part in parts]
+
+
+class _Part(NamedTuple):
+    """What goes to one shard."""
+
+    records: list[Record]
+    waiting: list[Arrival]
+
+
+def _state(settings: Settings, frontier: Frontier, part: _Part) -> State:
+    state = State(settings)
+    take_records(state, part.records)
+    state.frontier, state.waiting = frontier, part.waiting
+    return state
+
+
+def _waiting(states: Iterable[State]) -> list[Arrival]:
+    """What waits for the frontier, each once: a publication waits in every shard."""
+    return sorted(
+        {(each.topic, each.partition, each.offset): each for state in states for each in state.waiting}.values()
+    )
+
+
+def _frontier(states: Sequence[State], partitions: Iterable[Partition]) -> Frontier:
+    """The frontier, which is one for all shards: each hears of every partition, at every batch.
+
+    It does not go back. A new partition is as far as the frontier: a record of it that lies behind is late, since
+    what was matched there cannot be matched again; from then on it holds the frontier as the others do.
+    """
+    frontier = states[0].frontier
+    if any(state.frontier.marks != frontier.marks for state in states):
+        raise InvalidValue("--checkpoint", "its shards have come to different times: it is damaged.")
+    time = frontier.time
+    mark = time if time in (NEVER, LAST) else time + frontier.lateness
+    frontier.advance({partition: mark for partition in partitions if partition not in frontier.marks})
+    return frontier
+
+
+# reading
+
+
+def _kept(spark: SparkSession, checkpoint: Path) -> Kept:
+    """The state as of the last committed batch."""
+    commits = [int(path.name) for path in (checkpoint / "commits").glob("*") if path.name.isdigit()]
+    if commits:
+        return _kept_by_spark(spark, checkpoint, max(commits))
+    if (checkpoint / MIGRATED).exists():  # and no batch has followed yet
+        made = made_with(checkpoint) or {}
+        shards = [(list(chunks(checkpoint, shard)), ()) for shard in range(made["shards"])]
+        return Kept(shards, offsets(checkpoint))
+    raise InvalidValue(
+        "--checkpoint", f"no batch was ever done with {checkpoint}. Begin with a new checkpoint instead."
+    )
+
+
+def _kept_by_spark(spark: SparkSession, checkpoint: Path, batch: int) -> Kept:
+    parts = [_entries(spark, checkpoint, batch, name) for name in ("snapshot", "deltas")]
+    shards = sorted(parts[0].keys() | parts[1].keys())
+    return Kept([(parts[0].get(shard, ()), parts[1].get(shard, ())) for shard in shards], _read_to(checkpoint, batch))
+
+
+def _entries(spark: SparkSession, checkpoint: Path, batch: int, name: str) -> dict[int, list[bytes]]:
+    """A map of Spark's state by shard, in the order of its numbers; each shard has a reducer of its own."""
+    reader = spark.read.format("statestore").option("path", str(checkpoint.absolute()))
+    frame = reader.option("batchId", batch).option("stateVarName", name).load()
+    found: dict[int, dict[int, bytes]] = {}
+    columns = ("partition_id as shard", "user_map_key.number as number", "user_map_value.value as value")
+    for row in frame.selectExpr(*columns).toLocalIterator():
+        found.setdefault(row.shard, {})[row.number] = bytes(row.value)
+    return {shard: [entries[number] for number in sorted(entries)] for shard, entries in found.items()}
+
+
+def _read_to(checkpoint: Path, batch: int) -> Offsets:
+    """Up to where a batch had read: behind two lines of Spark's own, one for each source."""
+    lines = (checkpoint / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()[2:]
+    found: dict[str, Mapping[str, int]] = {}
+    for line in lines:
+        source: Any = None if line == "-" else json.loads(line)
+        if isinstance(source, dict):  # of topics; whatever else a query reads has nothing to do with them
+            found.update(source)
+    return found
+
+
+# a migrated state as files
+
+
+def _write(new: Path, wanted: Made, states: Iterable[State], offsets: Offsets) -> None:
+    """Into a folder beside it first: one that was cut off is never taken for whole."""
+    partial = new.with_name(f"{new.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    for shard, state in enumerate(states):
+        folder = _folder(partial, shard)
+        folder.mkdir(parents=True)
+        for number, chunk in enumerate(pack(state)):
+            write_through(folder / f"{number:06}", chunk)
+        _sync(folder)
+    write_through(partial / MIGRATED / OFFSETS, json.dumps(offsets).encode())
+    write(partial, wanted)
+    for folder in (partial / MIGRATED, partial):
+        _sync(folder)
+    partial.rename(new)
+    _sync(new.parent)
+
+
+def _folder(checkpoint: Path, shard: int) -> Path:
+    return checkpoint / MIGRATED / str(shard)
+
+
+def _sync(folder: Path) -> None:
+    """Let the names in a folder reach the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def chunks(checkpoint: Path, shard: int) -> Iterator[bytes]:
+    """What was migrated for a shard; nothing, if this checkpoint began by itself."""
+    return (path.read_bytes() for path in sorted(_folder(checkpoint, shard).glob("*")))
+
+
+def offsets(checkpoint: Path) -> Offsets:
+    """Where the sources of a migrated state begin; nothing is said, if this checkpoint began by itself."""
+    path = checkpoint / MIGRATED / OFFSETS
+    found: Offsets = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found

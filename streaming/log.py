@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from zlib import crc32
 
 from silbo.errors import InvalidValue
 
 LENGTH = 4  # bytes
+BLOCK = 2**20  # bytes read at once
 MOST = 2**24  # bytes of a record: whatever says more is no record
 
 
@@ -69,37 +71,41 @@ class Writer:
         return end
 
 
-def end_of(path: Path, start: int = 0) -> int:
-    """Where the last whole record from `start` on ends."""
+def end_of(path: Path, start: int = 0, most: int | None = None) -> int:
+    """Where the last whole record from `start` on ends, or the last of so many."""
     size = path.stat().st_size
-    at = start
     if start > size:
         raise InvalidValue(
             "log", f"{path} was {start:,} bytes long and has {size:,} now. It is another log, or damaged."
         )
-    with path.open("rb") as file:
-        while at + LENGTH <= size:
-            file.seek(at)
-            length = int.from_bytes(file.read(LENGTH), "big")
-            if length > MOST:
-                raise InvalidValue("log", f"{path}: no record begins at {at}. The file is damaged, or none of silbo's.")
-            # no record is empty: zeros are what a power cut leaves behind the last one
-            if length == 0 or at + LENGTH + length > size:
-                break
-            at += LENGTH + length
-    return at
+    end = start
+    for offset, value in islice(read(path, start, size), most):
+        end = offset + LENGTH + len(value)
+    return end
 
 
 def read(path: Path, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The records from one offset to another."""
+    """The whole records from one offset to another. They are cut from large blocks: a call for each costs more."""
     with path.open("rb") as file:
         file.seek(start)
-        at = start
-        while at < end:
-            length = int.from_bytes(file.read(LENGTH), "big")
-            value = file.read(length)
-            yield at, value
-            at += LENGTH + length
+        block = b""
+        while more := file.read(min(BLOCK, end - start - len(block))):
+            block += more
+            used = 0
+            while length := int.from_bytes(block[used : used + LENGTH], "big"):
+                if length > MOST and len(block) >= used + LENGTH:
+                    raise InvalidValue(
+                        "log", f"{path}: no record begins at {start + used}. The file is damaged, or none of silbo's."
+                    )
+                behind = used + LENGTH + length
+                if behind > len(block):
+                    break
+                yield start + used, block[used + LENGTH : behind]
+                used = behind
+            else:
+                if len(block) >= used + LENGTH:  # no record is empty: zeros are what a power cut leaves behind
+                    return
+            start, block = start + used, block[used:]
 
 
 def read_all(folder: Path, topic: str, partition: int) -> Iterator[bytes]:

@@ -71,11 +71,7 @@ class LogReader(DataSourceStreamReader):
 
     def _end(self, number: int, since: int) -> int:
         path = partition_file(self._folder, self._topic, number)
-        end = end_of(path, since)
-        if self._limit is None:
-            return end
-        offsets = (offset for offset, _ in read(path, since, end))
-        return next(islice(offsets, self._limit, None), end)
+        return end_of(path, since, self._limit)
 
     def partitions(self, start: Offsets, end: Offsets) -> list[Range]:
         """What a batch reads: nothing of a partition in which nothing came."""

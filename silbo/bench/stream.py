@@ -88,11 +88,9 @@ def measure(
     spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
     with Peak() as peak:
         load = workload("siena", subscriptions, plan.rounds * plan.together, seed)
-        found = _Bench(spark, address, load, seed, plan, say).figures()
-        if subscriptions > SMALL:
-            say(f"quiet batches with {SMALL:,} subscriptions")
-            small = _Bench(spark, address, workload("siena", SMALL, 1, seed), seed, plan, say)
-            found["untouched"] |= small.compared(found["untouched"]["batch_ms"])
+        small = _Bench(spark, address, workload("siena", min(SMALL, subscriptions), 1, seed), seed, plan, say)
+        bench = _Bench(spark, address, load, seed, plan, say)
+        found = bench.measured(lambda run: bench.figures(run, small))
     return {**found, "memory_mb": peak.megabytes}
 
 
@@ -107,26 +105,19 @@ class _Bench:
 
     def __post_init__(self) -> None:
         self._chance = np.random.default_rng(self.seed)
+        self._load_s = 0.0
 
-    def figures(self) -> Found:
-        """All of it."""
-        return self._run(self._measured)
-
-    def compared(self, other_ms: float) -> Found:
-        """What a quiet batch costs here, and how much more it costs elsewhere."""
-        found = self._run(self._untouched)
-        ratio = round(other_ms / found["batch_ms"], 2)
-        return {"small_subscriptions": len(self.load), "small_batch_ms": found["batch_ms"], "ratio": ratio}
-
-    def _run(self, measured: Callable[[Run], Found]) -> Found:
+    def measured(self, figures: Callable[[Run], Found]) -> Found:
+        """Figures of a job that has all subscriptions."""
         with tempfile.TemporaryDirectory(prefix="silbo-bench-") as folder, ExitStack() as stack:
             topics = stack.enter_context(source(self.address, Path(folder) / "log"))
             checkpoint = Path(folder) / "checkpoint"
             run = Run(topics, lambda limits: topics.start(self.spark, Options(checkpoint, "arrival", batch=limits)))
             stack.callback(run.stop)
-            return {**self._loaded(run), **measured(run)}
+            self._load(run)
+            return figures(run)
 
-    def _loaded(self, run: Run) -> Found:
+    def _load(self, run: Run) -> None:
         self.say(f"{len(self.load):,} subscriptions are loaded")
         for number, (filter, function) in enumerate(zip(self.load.filters, self.load.functions, strict=True)):
             run.subscribe(number, filter.text, None if function is None else function.text)
@@ -137,10 +128,11 @@ class _Bench:
         since = time.perf_counter()
         run.restart({SUBSCRIPTIONS: LIMIT})
         run.drained()
-        return {"subscriptions": len(self.load), "load_s": round(time.perf_counter() - since, 1)}
+        self._load_s = round(time.perf_counter() - since, 1)
 
-    def _measured(self, run: Run) -> Found:
-        self._untouched(run)  # whoever is the first waits for kernels, and for Java to become fast
+    def figures(self, run: Run, small: _Bench) -> Found:
+        """All of them; a smaller bench's job runs beside this one to compare quiet batches with."""
+        self._quiet(run, self.plan.quiet)  # whoever is the first waits for kernels, and for Java to become fast
         before, plan = run.sequence, self.plan
         self.say("publications")
         published = self._drained(run, self._publish, {PUBLICATIONS: plan.together})
@@ -149,7 +141,7 @@ class _Bench:
         moved = self._drained(run, self._move, {CONTEXTS: plan.moves, PUBLICATIONS: plan.beside})
         self.say("batches that touch nobody")
         run.restart({})
-        untouched = self._untouched(run)
+        untouched = small.measured(lambda other: self._untouched(run, small, other))
         hits, asked = (round(sum(each.told(name) for each in run.batches)) for name in ("hits", "shards"))
         self.say(f"{plan.rate} publications a second, for {plan.seconds:.0f} s")
         list(run.heard())
@@ -158,6 +150,8 @@ class _Bench:
         rate = _per_second(published)
         moves = _per_second(moved) * plan.moves / (plan.moves + plan.beside)
         return {
+            "subscriptions": len(self.load),
+            "load_s": self._load_s,
             "notifications": len(given),
             "publications_per_s": round(rate),
             "contexts_per_s": round(moves),
@@ -198,23 +192,32 @@ class _Bench:
             if i % step == 0:
                 run.publish(*self.load.publications[i % len(self.load.publications)])
 
-    def _untouched(self, run: Run) -> Found:
-        """Batches of publications with an attribute that nobody asks for, and of a few contexts."""
-        batches = [batch for _ in range(self.plan.quiet) for batch in self._quiet(run)]
-        folded = [each.ms for each in batches if each.told("folds")]
-        plain = [each.ms for each in batches if not each.told("folds")] or folded
+    def _untouched(self, run: Run, small: _Bench, other: Run) -> Found:
+        """Quiet batches here and there, by turns: what the machine does meanwhile happens to both alike."""
+        small._quiet(other, 2)
+        pairs = [(self._quiet(run, 1), small._quiet(other, 1)) for _ in range(self.plan.quiet)]
+        here, there = ([batch for pair in pairs for batch in pair[side]] for side in (0, 1))
+        folded = [each.ms for each in here if each.told("folds")]
+        plain, few = _plain(here), _plain(there)
         return {
             "batch_ms": round(median(plain)),
-            "step_ms": round(median(each.told("step_ms") for each in batches), 1),
+            "step_ms": round(median(each.told("step_ms") for each in here), 1),
             "folds": len(folded),
             "fold_ms": round(median(folded)) if folded else None,
+            "small_subscriptions": len(small.load),
+            "small_batch_ms": round(median(few)),
+            "ratio": round(median(plain) / median(few), 2),
         }
 
-    def _quiet(self, run: Run) -> list[Batch]:
-        for number in self._chance.integers(0, len(self.load.contexts), self.plan.few).tolist():
-            run.context(number, self.load.contexts[number])
-            run.publish({"nobody": 1}, {"x": 0.0, "y": 0.0})
-        return run.drained()
+    def _quiet(self, run: Run, count: int) -> list[Batch]:
+        """Batches of publications with an attribute that nobody asks for, and of a few contexts."""
+        made: list[Batch] = []
+        for _ in range(count):
+            for number in self._chance.integers(0, len(self.load.contexts), self.plan.few).tolist():
+                run.context(number, self.load.contexts[number])
+                run.publish({"nobody": 1}, {"x": 0.0, "y": 0.0})
+            made += run.drained()
+        return made
 
     def _compared(self, given: set[tuple[int, int]], rate: float) -> Found:
         """What the naive way finds and how fast, and whether all agree."""
@@ -252,6 +255,11 @@ class _Bench:
 
 def _per_second(batches: Sequence[Batch]) -> float:
     return sum(each.rows for each in batches) / sum(each.ms for each in batches) * 1_000
+
+
+def _plain(batches: Sequence[Batch]) -> list[float]:
+    """The times of batches in which no state was folded."""
+    return [each.ms for each in batches if not each.told("folds")] or [each.ms for each in batches]
 
 
 def _stages(batches: Sequence[Batch]) -> dict[str, float]:

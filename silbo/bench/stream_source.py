@@ -75,9 +75,9 @@ class KafkaTopics:
         self._writer = KafkaWriter(address, self._prefix)
         self.send, self.flush = self._writer.send, self._writer.flush
         self._reader = consumer(address)
-        mine = [TopicPartition(named(NOTIFICATIONS, self._prefix), number) for number in range(PARTITIONS)]
-        self._reader.assign(mine)
-        self._reader.seek_to_beginning(*mine)
+        self._mine = [TopicPartition(named(NOTIFICATIONS, self._prefix), number) for number in range(PARTITIONS)]
+        self._reader.assign(self._mine)
+        self._reader.seek_to_beginning(*self._mine)
 
     def start(self, spark: SparkSession, options: job.Options) -> StreamingQuery:
         """The job over it, running."""
@@ -85,9 +85,10 @@ class KafkaTopics:
 
     def heard(self) -> Iterator[bytes]:
         """The notifications that came since it was asked last."""
-        while records := self._reader.poll(timeout_ms=POLL):
-            for each in records.values():
-                yield from (record.value for record in each)
+        ends = self._reader.end_offsets(self._mine)
+        while any(self._reader.position(each) < end for each, end in ends.items()):
+            for records in self._reader.poll(timeout_ms=POLL).values():
+                yield from (record.value for record in records)
 
     def close(self) -> None:
         """Take everything away."""

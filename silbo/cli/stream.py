@@ -38,6 +38,7 @@ order of their times, whatever the batches are; arrival order matches at once wh
 stopped or killed goes on from its checkpoint.
 """
 MOST_SECONDS = 1e9
+MOST_RECORDS = 50_000  # of a partition in a batch: whatever has gathered, memory stays bounded
 LOOK = 0.2  # seconds after which the end of the job is seen
 
 
@@ -60,8 +61,8 @@ def add_to(commands: Commands) -> None:
     _add_order(parser)
     parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
     parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
-    parser.add_argument("--batch", type=positive, metavar="N",
-                        help="records of a partition in a batch, at most (default: what is there)")  # fmt: skip
+    parser.add_argument("--batch", type=positive, default=MOST_RECORDS, metavar="N",
+                        help=f"records of a partition in a batch, at most (default: {MOST_RECORDS:,})")  # fmt: skip
     parser.add_argument("--master", default="local[2,4]", metavar="URL",
                         help="Spark's master (default: local[2,4]: two threads, four attempts of a task)")  # fmt: skip
     parser.add_argument("--once", action="store_true", help="match what is there, then end")

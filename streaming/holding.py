@@ -28,7 +28,7 @@ CACHED = 64  # states in one worker
 
 Key: TypeAlias = tuple[str, int]  # the identity of a job's state, and the shard
 
-_states: dict[Key, tuple[str, State]] = {}  # the token of what was written last, and the state
+_states: dict[Key, tuple[str, State, int]] = {}  # the token of what was written last, the state, its bytes there
 _lock = threading.Lock()  # of the states: who works on one has taken it out
 _listening: list[Path] = []  # the socket of this process, once it has one
 
@@ -65,7 +65,7 @@ def advanced(
 def _here(request: Request) -> Answer | None:
     """The answer of this process, if it holds the state of the token."""
     with _lock:
-        token, state = _states.pop(request.key, (None, None))
+        token, state, _ = _states.pop(request.key, (None, None, 0))
     return None if state is None or token != request.token else _advance(request, state)
 
 
@@ -74,9 +74,17 @@ def _advance(request: Request, state: State) -> Answer:
     with _lock:
         while len(_states) >= CACHED:  # of jobs that ended, the oldest first
             _states.pop(next(iter(_states)))
-        _states[request.key] = request.new_token, state
-        settle(sum(len(held.peers) for _, held in _states.values()))
+        _states[request.key] = request.new_token, state, _bytes_after(request, answer)
+        settle(sum(size for _, _, size in _states.values()))
     return answer
+
+
+def _bytes_after(request: Request, answer: Answer) -> int:
+    """What Spark keeps of the state now, which is as good a measure of it as any."""
+    if answer.snapshot is not None:
+        return sum(map(len, answer.snapshot))
+    sizes = Sizes(*request.sizes)
+    return sizes.snapshot_bytes + sizes.delta_bytes + len(answer.delta)
 
 
 # between the workers of one executor

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 LEFT_OUT = [f"--ignore=tests/test_{name}.py" for name in ("packaging", "examples", "bench", "mutations")]
 # these see most of them, and come first
 LIKELY = [f"tests/test_{name}.py" for name in ("broker", "context", "fast", "equivalence")]
+STREAMING = [f"tests/test_{name}.py" for name in ("step", "holding")]
 
 
 @dataclass(frozen=True)
@@ -438,7 +439,8 @@ def tried(mutation: Mutation, shared: Path) -> str | None:
         shutil.rmtree(folder)
     folder.mkdir()
     prepare(mutation, folder)
-    return first_failure(folder, cache, LIKELY) or first_failure(folder, cache, [*LEFT_OUT, "tests"])
+    likely = STREAMING if mutation.file.startswith("streaming") else LIKELY
+    return first_failure(folder, cache, likely) or first_failure(folder, cache, [*LEFT_OUT, "tests"])
 
 
 def main() -> int:

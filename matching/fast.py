@@ -90,7 +90,9 @@ class FastIndex:
             if len(kept) < len(conjunction) and any(atom == tree.Truth(negated) for atom, negated in conjunction):
                 continue  # it can never be true
             for atom, _ in kept:
-                self.attribute(named(atom))  # type: ignore[arg-type]  # no truths are left
+                name = named(atom)  # type: ignore[arg-type]  # no truths are left
+                if name not in self.attributes.ids:
+                    self.attribute(name)
             self._call(self._add, slot, *self._encoder.conjunction(kept))
 
     def remove(self, row: SubscriptionRow) -> None:

@@ -1,7 +1,7 @@
 """Whether both systems notify whom the oracle notifies.
 
-It is asked of everything on a small load while subscribers move, and of a few publications on a large one. The oracle is a
-linear scan that shares no code with an index.
+It is asked of everything on a small load while subscribers move, and of a few publications on a large one. The
+oracle is a linear scan that shares no code with an index.
 """
 
 from __future__ import annotations

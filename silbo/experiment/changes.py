@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from silbo.bench.numbers import numeric_filters
-from silbo.bench.timing import quiet, timed
+from silbo.bench.timing import timed
 from silbo.broker.delivery import Subscription
 from silbo.experiment.brokers import Connected, connected
 from silbo.experiment.load import SIDE, Load, paper_load, populate, settle, somewhere
@@ -69,12 +69,11 @@ def figure_7(sizes: Sizes, seed: int) -> dict[str, Any]:
     both = pair(load)
     settle(both, load.publications, sizes.warm_up)
     taken: dict[str, dict[str, list[float]]] = {each.name: {str(new): [] for new in NEW_7} for each in both}
-    with quiet():
-        for _ in range(sizes.newcomers):
-            for new in NEW_7:
-                for name, ms in _newcomer(chance, both, numeric_filters(chance, new)).items():
-                    taken[name][str(new)].append(ms)
-            _match_once(chance, both, load)
+    for _ in range(sizes.newcomers):
+        for new in NEW_7:
+            for name, ms in _newcomer(chance, both, numeric_filters(chance, new)).items():
+                taken[name][str(new)].append(ms)
+        _match_once(chance, both, load)
     return {
         "connections_before": len(load.places),
         "connections": list(
@@ -119,12 +118,11 @@ def _growing(sizes: Sizes, most: int, seed: int) -> list[dict[str, Any]]:
         populate(both, Load(load.function, load.places[at:until], load.filters[at:until], ()))
         settle(both, load.publications, sizes.warm_up // len(PARTS))
         at = until
-        with quiet():
-            found += [
-                {"most": most, "part": part, "connections": until, "subscriptions": until * EACH, "changes": run,
-                 "seconds": _run_seconds(chance, both, until, run, sizes.repeats)}
-                for run in sizes.runs
-            ]  # fmt: skip
+        found += [
+            {"most": most, "part": part, "connections": until, "subscriptions": until * EACH, "changes": run,
+             "seconds": _run_seconds(chance, both, until, run, sizes.repeats)}
+            for run in sizes.runs
+        ]  # fmt: skip
     return found
 
 
@@ -151,14 +149,13 @@ def figure_9(sizes: Sizes, seed: int) -> dict[str, Any]:
     probed = {step: [_join(chance, both, step) for _ in range(PROBED)] for step in STEPS}
     settle(both, load.publications, sizes.warm_up)
     samples: dict[str, dict[str, list[float]]] = {each.name: {str(step): [] for step in STEPS} for each in both}
-    with quiet():
-        for turn in range(sizes.samples):
-            for step in STEPS:
-                places = somewhere(chance, WARM + BATCH)
-                who = chance.choice(probed[step], WARM + BATCH).tolist()
-                for system in _by_turns(both, turn):
-                    samples[system.name][str(step)].append(round(taken_us(system, who, places), 4))
-                _match_once(chance, both, load)
+    for turn in range(sizes.samples):
+        for step in STEPS:
+            places = somewhere(chance, WARM + BATCH)
+            who = chance.choice(probed[step], WARM + BATCH).tolist()
+            for system in _by_turns(both, turn):
+                samples[system.name][str(step)].append(round(taken_us(system, who, places), 4))
+            _match_once(chance, both, load)
     return {
         "samples_us": samples,
         "median_us": {name: {step: _median(each) for step, each in of.items()} for name, of in samples.items()},
@@ -224,11 +221,10 @@ def _by_level(
     for each in brokers:
         each.settle(load.publications, sizes.warm_up // len(HEADLINES))
     taken: dict[str, list[float]] = {name: [] for name in calls}
-    with quiet():
-        for _ in range(sizes.samples):
-            places = somewhere(chance, WARM + BATCH)
-            for name, call in calls.items():
-                taken[name].append(batch_us(lambda call, place: call(place), [(call, place) for place in places]))
+    for _ in range(sizes.samples):
+        places = somewhere(chance, WARM + BATCH)
+        for name, call in calls.items():
+            taken[name].append(batch_us(lambda call, place: call(place), [(call, place) for place in places]))
     return {name: _median(each) for name, each in taken.items()}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from silbo.bench.numbers import numeric_filters, numeric_messages
-from silbo.bench.timing import quiet, timed
+from silbo.bench.timing import timed
 from silbo.experiment.agreement import asked, of_load
 from silbo.experiment.changes import change_all
 from silbo.experiment.city import Trace
@@ -31,14 +31,13 @@ def replay(trace: Trace, seed: int) -> dict[str, Any]:
     numbers: dict[str, int] = {}
     places: dict[str, Place] = {}
     steps: list[dict[str, Any]] = []
-    with quiet():
-        for second in trace.seconds:
-            for name in [name for name in second if name not in numbers]:
-                (numbers[name],) = {system.join(second[name], own[name]) for system in both}
-            moved = {name: place for name, place in second.items() if places.get(name) != place}
-            places |= moved
-            published = _published(chance, cameras)
-            steps.append(_step(both, [(numbers[name], place) for name, place in moved.items()], published))
+    for second in trace.seconds:
+        for name in [name for name in second if name not in numbers]:
+            (numbers[name],) = {system.join(second[name], own[name]) for system in both}
+        moved = {name: place for name, place in second.items() if places.get(name) != place}
+        places |= moved
+        published = _published(chance, cameras)
+        steps.append(_step(both, [(numbers[name], place) for name, place in moved.items()], published))
     return {
         **_totals(steps),
         "vehicles": len(numbers),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from silbo.bench.timing import quiet, timed
+from silbo.bench.timing import timed
 from silbo.experiment.brokers import Connected
 from silbo.experiment.systems import Publications
 from silbo.model.values import Attributes, Context
@@ -23,8 +23,7 @@ AT = (250, 500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000)  # notification
 def figure_11(brokers: Sequence[Connected], publications: Publications, repeats: int) -> dict[str, Any]:
     """Throughput by notifications sent, the time of each publication, and how many notifications came of it."""
     found = published(brokers, publications, repeats)
-    with quiet():
-        matched = {each.name: _matching(each, publications, repeats) for each in brokers}
+    matched = {each.name: _matching(each, publications, repeats) for each in brokers}
     return {
         "publications": len(publications),
         "notifications": {name: delivered for name, (_, delivered) in found.items()},
@@ -49,14 +48,13 @@ def published(
     """By broker the microseconds of each publication, and the notifications of all of them."""
     taken = {each.name: np.zeros((repeats, len(publications))) for each in brokers}
     notified = dict.fromkeys(taken, 0)
-    with quiet():
-        for turn in range(repeats):
-            for start in range(0, len(publications), BLOCK):
-                block = publications[start : start + BLOCK]
-                for each in (*brokers[turn % len(brokers) :], *brokers[: turn % len(brokers)]):
-                    taken[each.name][turn, start : start + BLOCK] = _block(each, block, scope)
-                    delivered = len(each.read())
-                    notified[each.name] += delivered if turn == 0 else 0
+    for turn in range(repeats):
+        for start in range(0, len(publications), BLOCK):
+            block = publications[start : start + BLOCK]
+            for each in (*brokers[turn % len(brokers) :], *brokers[: turn % len(brokers)]):
+                taken[each.name][turn, start : start + BLOCK] = _block(each, block, scope)
+                delivered = len(each.read())
+                notified[each.name] += delivered if turn == 0 else 0
     return {name: (np.median(each, axis=0), notified[name]) for name, each in taken.items()}
 
 

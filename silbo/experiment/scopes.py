@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from silbo.bench.timing import quiet
 from silbo.context.function import Scope
 from silbo.experiment.agreement import asked, of_load, told
 from silbo.experiment.brokers import Connected, connected
@@ -74,14 +73,13 @@ def _publish_all(broker: Connected, load: Load) -> None:
 def _changes(chance: np.random.Generator, broker: Connected, samples: int) -> float:
     """The median of changes of place."""
     taken = []
-    with quiet():
-        for _ in range(samples):
-            drawn: list[Any] = chance.choice(len(broker.sessions), WARM + BATCH).tolist()
-            changes = [
-                (broker.sessions[i].set_context, place)
-                for i, place in zip(drawn, somewhere(chance, len(drawn)), strict=True)
-            ]
-            taken.append(batch_us(_call, changes))
+    for _ in range(samples):
+        drawn: list[Any] = chance.choice(len(broker.sessions), WARM + BATCH).tolist()
+        changes = [
+            (broker.sessions[i].set_context, place)
+            for i, place in zip(drawn, somewhere(chance, len(drawn)), strict=True)
+        ]
+        taken.append(batch_us(_call, changes))
     return round(float(np.median(taken)), 3)
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from silbo.bench.machine import machine
-from silbo.bench.timing import timed
+from silbo.bench.timing import timed, uncollected
 from silbo.broker.core import IndexLike
 from silbo.errors import MissingPart
 from silbo.experiment import changes, notifications, published, scopes, stages, surface
@@ -29,7 +29,7 @@ Say: TypeAlias = Callable[[str], object]
 BROKERS: tuple[tuple[str, IndexLike | None], ...] = (("silbo", "fast"), ("content", "fast-content"), ("siena", None))
 STAGED = 1_000  # publications that are cut into stages
 # how many times as long as the calibration a run takes, measured once
-CALIBRATED, TIMES = 3_000, {"full": 16_000, "quick": 2_500}
+CALIBRATED, TIMES = 3_000, {"full": 16_000, "quick": 950}
 
 
 def expected_seconds(sizes: Sizes) -> float:
@@ -48,7 +48,8 @@ def run(sizes: Sizes, seed: int, say: Say) -> Results:
     experiment = _Experiment(sizes, seed, say)
     for number, (what, part) in enumerate(PARTS.items(), 1):
         say(f"[{number}/{len(PARTS)}] {what}")
-        getattr(experiment, part)()
+        with uncollected():
+            getattr(experiment, part)()
     return results(experiment.series)
 
 
@@ -86,7 +87,7 @@ class _Experiment:
         for size in self._sizes.subscriptions:
             self._say(f"  {size:,} subscriptions")
             load = self._load(11, size, self._sizes.notifications)
-            with ExitStack() as stack:
+            with uncollected(), ExitStack() as stack:
                 brokers = [self._broker(stack, load, *each) for each in BROKERS]
                 figures[str(size)] = notifications.figure_11(brokers, load.publications, self._sizes.repeats)
                 if size == self._sizes.subscriptions[-1]:

@@ -37,8 +37,8 @@ FULL = Sizes(
     scans=10, vehicles=1_000, seconds=300,
 )  # fmt: skip
 QUICK = Sizes(
-    "quick", loaded=10_000, newcomers=40, most=(10_000, 100_000), runs=(200, 500, 1_000), samples=60,
+    "quick", loaded=10_000, newcomers=30, most=(10_000, 100_000), runs=(100, 300, 600), samples=40,
     subscriptions=(10_000, 80_000), notifications=4_000, repeats=3, warm_up=1_000,
-    surface=16_000, boxes=(10.0, 40.0, 400.0), each=(1, 10), surface_events=200,
-    scans=3, vehicles=300, seconds=120,
+    surface=15_000, boxes=(10.0, 40.0, 400.0), each=(1, 10), surface_events=200,
+    scans=2, vehicles=200, seconds=90,
 )  # fmt: skip

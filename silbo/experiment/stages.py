@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from silbo.bench.timing import quiet, timed
+from silbo.bench.timing import timed
 from silbo.experiment.brokers import Connected
 from silbo.experiment.changes import change_all
 from silbo.experiment.load import somewhere
@@ -32,8 +32,7 @@ def notification_stages(
     brokers: Sequence[Connected], publications: Publications, repeats: int
 ) -> dict[str, dict[str, float]]:
     """By broker the means of all publications."""
-    with quiet():
-        return {each.name: _stages(each, publications, repeats) for each in brokers}
+    return {each.name: _stages(each, publications, repeats) for each in brokers}
 
 
 def _stages(each: Connected, publications: Publications, repeats: int) -> dict[str, float]:
@@ -109,10 +108,9 @@ def change_stages(
     chance = np.random.default_rng([seed, 11])
     who, places = chance.integers(0, silbo.subscribers, samples).tolist(), somewhere(chance, samples)
     own = [(silbo.who(each), place) for each, place in zip(who, places, strict=True)]
-    with quiet():
-        write = timed(change_all, silbo.change, own) / samples / 1_000
-        theirs = _siena_stages(siena, [(str(each), place) for each, place in zip(who, places, strict=True)])
-        repair = _repair(silbo, chance, publications)
+    write = timed(change_all, silbo.change, own) / samples / 1_000
+    theirs = _siena_stages(siena, [(str(each), place) for each, place in zip(who, places, strict=True)])
+    repair = _repair(silbo, chance, publications)
     zero = dict.fromkeys(CHANGE, 0.0)
     return {
         "silbo": {**zero, "write": round(write, 3), CHANGE[-1]: repair},

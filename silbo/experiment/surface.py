@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from silbo.bench.timing import quiet, timed
+from silbo.bench.timing import timed, uncollected
 from silbo.experiment.changes import BATCH, WARM, pair, taken_us
 from silbo.experiment.load import Load, paper_load, settle, somewhere
 from silbo.experiment.sizes import Sizes
@@ -30,7 +30,9 @@ def surface(sizes: Sizes, seed: int, say: Callable[[str], object]) -> list[dict[
     wanted = list(product(CROWDING, sizes.each, sizes.boxes))
     for number, (crowding, each, side) in enumerate(wanted, 1):
         say(f"  point {number} of {len(wanted)}: {crowding}, {each} a subscriber, box of {side:g} km")
-        found.append({"crowding": crowding, "each": each, "box_km": side, **_point(sizes, crowding, each, side, seed)})
+        with uncollected():
+            point = _point(sizes, crowding, each, side, seed)
+        found.append({"crowding": crowding, "each": each, "box_km": side, **point})
     return found
 
 
@@ -55,21 +57,19 @@ def _point(sizes: Sizes, crowding: str, each: int, side: float, seed: int) -> di
 def _matched(both: tuple[System, System], load: Load) -> dict[str, float]:
     """The mean of all publications, by turns; each of them the median of its repeats."""
     taken: dict[str, list[list[int]]] = {system.name: [] for system in both}
-    with quiet():
-        for _ in range(REPEATS):
-            for system in both:
-                taken[system.name].append([timed(system.match, *each) for each in load.publications])
+    for _ in range(REPEATS):
+        for system in both:
+            taken[system.name].append([timed(system.match, *each) for each in load.publications])
     return {name: round(float(np.median(each, axis=0).mean()) / 1_000, 3) for name, each in taken.items()}
 
 
 def _changed(chance: np.random.Generator, both: tuple[System, System], load: Load) -> dict[str, float]:
     taken: dict[str, list[float]] = {system.name: [] for system in both}
-    with quiet():
-        for _ in range(SAMPLES):
-            who = chance.integers(0, len(load.places), WARM + BATCH).tolist()
-            places = somewhere(chance, WARM + BATCH)
-            for system in both:
-                taken[system.name].append(taken_us(system, who, places))
+    for _ in range(SAMPLES):
+        who = chance.integers(0, len(load.places), WARM + BATCH).tolist()
+        places = somewhere(chance, WARM + BATCH)
+        for system in both:
+            taken[system.name].append(taken_us(system, who, places))
     return {name: round(float(np.median(each)), 4) for name, each in taken.items()}
 
 

@@ -72,9 +72,9 @@ as in the paper. The throughput after n of them is n divided by the sum of their
 repeats. Nobody moves meanwhile. Silbo is drawn with its planner's plan and with content first, which is the
 paper's order.
 
-Both systems run in one process and one thread, by turns, so that noise hits both; the garbage collector is kept
-from what was built before. Times are medians of several repeats; a change is timed in batches of twenty, behind
-five that are not timed.
+Both systems run in one process and one thread, by turns, so that noise hits both; the garbage collector rests
+meanwhile. Times are medians of several repeats; a change is timed in batches of twenty, behind five that are not
+timed.
 
 Equation 2 by the paper's formula has for SIENA's change one message, the slope of Figure 9 divided by two; by
 the real cost it has ten filters, and for silbo's the write and the later repair of its grid.

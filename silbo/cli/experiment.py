@@ -39,9 +39,16 @@ def add_to(commands: Commands) -> None:
         epilog=SIENA, formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     siena.add_argument("--quick", action="store_true", help="fewer repeats and smaller extensions, within two minutes")
-    siena.add_argument("--seed", type=int, default=1, metavar="S", help="the same gives the same counts (default: 1)")
+    siena.add_argument("--seed", type=_seed, default=1, metavar="S", help="the same gives the same counts (default: 1)")
     siena.add_argument("--out", type=Path, default=Path("out/siena"), metavar="DIR", help="default: out/siena")
     siena.set_defaults(run=run_siena)
+
+
+def _seed(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"a number from 0 on is expected, not {number}")
+    return number
 
 
 def run_siena(options: argparse.Namespace) -> int:

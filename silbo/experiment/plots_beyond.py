@@ -124,15 +124,15 @@ def movement(found: dict[str, Any], path: Path) -> None:
             if track:
                 city.plot(*np.array(track).T, color=SILBO, linewidth=0.8, alpha=0.35)
         x, y = np.array(found["cameras"]).T
-        city.scatter(x, y, marker="^", s=40, color=SIENA, edgecolor=GROUND, zorder=3, label=f"{len(x)} cameras")
+        city.scatter(x, y, marker="^", s=40, color=SIENA, edgecolor=GROUND, zorder=3)
         city.set(aspect="equal", xlabel="metres east", ylabel="metres north")
-        city.set_title(f"tracks of {len(found['tracks'])} of {found['vehicles']:,} vehicles")
-        city.legend(loc="lower right", frameon=True)
+        city.set_title(f"{len(found['tracks'])} of {found['vehicles']:,} vehicles, and {len(x)} cameras (triangles)")
         for name, colour in (("siena", SIENA), ("silbo", SILBO)):
             so_far = found["so_far_s"][name]
             parts = f"{found['changes_s'][name]:.3g} s changes + {found['publications_s'][name]:.3g} s matching"
             right.plot(range(1, len(so_far) + 1), so_far, color=colour, label=f"{called(name)}: {parts}")
-        changes = np.cumsum(found["on_the_road"])
+        changes = np.cumsum(found["on_the_road"], dtype=float)
+        changes[changes == 0] = np.nan
         seconds = range(1, len(changes) + 1)
         right.plot(
             seconds,

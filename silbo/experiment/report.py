@@ -163,11 +163,10 @@ def _overhead(last: Results) -> str:
 
 def _table_1(row: Results) -> tuple[str, ...]:
     at, speeds, taken = row["notifications"], row["per_second"], row["microseconds"]
-    published = paper.AVERAGE if at == "average" else paper.TABLE_1.get(int(at))
     ours = [
         f"{each:,.{digits}f}" for name in ("siena", "silbo") for each, digits in ((speeds[name], 0), (taken[name], 1))
     ]
-    theirs = [f"{1e6 / speed:,.0f}" for speed in published] if published else ["", ""]
+    theirs = [f"{each:,}" for each in paper.MICROSECONDS.get(at, ())] or ["", ""]
     return (at, *ours, f"{taken['silbo'] - taken['siena']:+.1f}", *theirs)
 
 

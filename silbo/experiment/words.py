@@ -69,8 +69,9 @@ A new context is a new place anywhere in the square, in every experiment but the
 
 Figure 11: publications go through the public verb one after the other; 'notifications sent' are publications,
 as in the paper. The throughput after n of them is n divided by the sum of their times, each the median of its
-repeats. Nobody moves meanwhile. Silbo is drawn with its planner's plan and with content first, which is the
-paper's order.
+repeats. Nobody moves meanwhile. Silbo is drawn with its planner's plan and with content first: subscriptions are
+found by their content, as in the paper, and the planner only says whether a candidate's function or its other
+constraints are looked at first.
 
 Both systems run in one process and one thread, by turns, so that noise hits both; the garbage collector rests
 meanwhile. Times are medians of several repeats; a change is timed in batches of twenty, behind five that are not

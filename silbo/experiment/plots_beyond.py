@@ -77,8 +77,8 @@ def surface(found: list[dict[str, Any]], path: Path) -> None:
             bottom.set_xlabel("side of the box, km")
         for left in panels[:, 0]:
             left.set_ylabel("notifications to a change")
-        bar = figure.colorbar(image, ax=panels, ticks=[-0.3, 0, 1, 2], shrink=0.8)
-        bar.ax.set_yticklabels(["½", "1", "10", "100"])
+        bar = figure.colorbar(image, ax=panels, ticks=[-0.3, 0, 1, 2, 2.7], shrink=0.8)
+        bar.ax.set_yticklabels(["½", "1", "10", "100", "500"])
         bar.set_label("SIENA's time as a multiple of silbo's (blue: silbo takes less)")
 
     words = "black line: both take the same; letters: silbo's plan, G grid (context first), C content first"
@@ -94,7 +94,7 @@ def _panel(axes: Axes, points: Sequence[dict[str, Any]], title: str) -> Any:
     edges = np.arange(len(boxes) + 1) - 0.5
     image = axes.pcolormesh(
         edges, np.append(ratios, ratios[-1] * ratios[1] / ratios[0]), times, cmap="RdBu",
-        norm=TwoSlopeNorm(0, -0.5, 2.2), shading="flat",
+        norm=TwoSlopeNorm(0, -0.5, 2.7), shading="flat",
     )  # fmt: skip
     for i, point in enumerate(points):
         if point["crossing"] is not None:

@@ -29,7 +29,7 @@ Say: TypeAlias = Callable[[str], object]
 BROKERS: tuple[tuple[str, IndexLike | None], ...] = (("silbo", "fast"), ("content", "fast-content"), ("siena", None))
 STAGED = 1_000  # publications that are cut into stages
 # how many times as long as the calibration a run takes, measured once
-CALIBRATED, TIMES = 3_000, {"full": 16_000, "quick": 950}
+CALIBRATED, TIMES = 3_000, {"full": 4_000, "quick": 900}
 
 
 def expected_seconds(sizes: Sizes) -> float:

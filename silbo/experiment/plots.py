@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+RATIOS = np.logspace(-3, 4, 200)  # notifications to a context change
+
 
 # the paper's figures
 
@@ -145,39 +147,13 @@ def trade_off(found: dict[str, Any], path: Path) -> None:
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
-        ratios = np.logspace(-3, 4, 200)
-        cost, message = found["context_change_us"], found["siena_us_per_message"]
-        ours = {"silbo": SILBO, "content": CONTENT}
-        for name, colour in ours.items():
-            for theirs, style, words in ((cost["siena"], "-", "10 filters"), (message, ":", "one message")):
-                more = _multiple(
-                    ratios, cost["silbo"], found["notification_us"][name], theirs, found["notification_us"]["siena"]
-                )
-                axes.plot(ratios, more, color=colour, linestyle=style, label=f"{called(name)}, SIENA's change: {words}")
-        for theirs, style, words in (
-            (paper.change_siena(10), "-", "10 filters"),
-            (paper.MESSAGE_SIENA, ":", "one message"),
-        ):
-            more = _multiple(ratios, paper.CHANGE_SILBO, paper.NOTIFICATION_SILBO, theirs, paper.NOTIFICATION_SIENA)
-            axes.plot(ratios, more, color=PAPER, linestyle=style, label=f"paper, SIENA's change: {words}")
-        for point in (paper.TRADE_OFF, paper.REAL_TRADE_OFF):
-            axes.plot(point, 1, "o", color=PAPER, markeredgecolor=INK)
-            axes.annotate(
-                f"paper: {point:.3g}", (point, 1), (0, -16), textcoords="offset points", ha="center", color=INK
-            )
-        for point, (low, high) in found["crossings"]:
-            axes.axvspan(low, high or ratios[-1], color=SILBO, alpha=0.12, linewidth=0)
-            axes.plot(point, 1, "D", color=SILBO, markeredgecolor=INK, label=f"crossing here: {point:,.3g}")
+        _multiples(axes, found)
+        _crossings(axes, found["crossings"])
         axes.axhline(1, color=INK, linewidth=1)
-        axes.text(ratios[0] * 1.3, 1.06, "above: silbo takes less", va="bottom")
-        axes.text(ratios[0] * 1.3, 0.94, "below: SIENA takes less", va="top")
-        axes.set(
-            xscale="log",
-            yscale="log",
-            xlabel="notifications to a context change",
-            ylabel="SIENA's time as a multiple of silbo's",
-        )
-        axes.set_ylim(0.5)
+        axes.text(RATIOS[0] * 1.3, 1.06, "above: silbo takes less", va="bottom")
+        axes.text(RATIOS[0] * 1.3, 0.94, "below: SIENA takes less", va="top")
+        axes.set(xscale="log", xlabel="notifications to a context change")
+        axes.set(yscale="log", ylabel="SIENA's time as a multiple of silbo's", ylim=(0.5, None))
         plain(axes)
         figure.legend(loc="outside lower center", ncols=2)
 
@@ -185,10 +161,29 @@ def trade_off(found: dict[str, Any], path: Path) -> None:
     drawn(path, f"The trade-off of equation 2: {said}", draw, (10, 6.6))
 
 
-def _multiple(
-    ratios: np.ndarray[Any, Any], change: float, notification: float, theirs: float, their_notification: float
-) -> Any:
-    return (theirs + ratios * their_notification) / (change + ratios * notification)
+def _multiples(axes: Axes, found: dict[str, Any]) -> None:
+    """A line for each of ours and for the paper, by what a change of SIENA's is taken to be."""
+    change, told = found["context_change_us"], found["notification_us"]
+    here, there = (change["siena"], found["siena_us_per_message"]), (paper.change_siena(10), paper.MESSAGE_SIENA)
+    lines = (
+        ("silbo", SILBO, change["silbo"], told["silbo"], here, told["siena"]),
+        ("silbo, content first", CONTENT, change["silbo"], told["content"], here, told["siena"]),
+        ("paper", PAPER, paper.CHANGE_SILBO, paper.NOTIFICATION_SILBO, there, paper.NOTIFICATION_SIENA),
+    )
+    for name, colour, ours, our_notification, theirs, their_notification in lines:
+        for each, style, words in zip(theirs, ("-", ":"), ("10 filters", "one message"), strict=True):
+            more = (each + RATIOS * their_notification) / (ours + RATIOS * our_notification)
+            axes.plot(RATIOS, more, color=colour, linestyle=style, label=f"{name}, SIENA's change: {words}")
+
+
+def _crossings(axes: Axes, found: Sequence[tuple[float, Sequence[float | None]]]) -> None:
+    """The paper's points, and ours with their intervals if there are any."""
+    for point in (paper.TRADE_OFF, paper.REAL_TRADE_OFF):
+        axes.plot(point, 1, "o", color=PAPER, markeredgecolor=INK)
+        axes.annotate(f"paper: {point:.3g}", (point, 1), (0, -16), textcoords="offset points", ha="center", color=INK)
+    for point, (low, high) in found:
+        axes.axvspan(low or RATIOS[0], high or RATIOS[-1], color=SILBO, alpha=0.12, linewidth=0)
+        axes.plot(point, 1, "D", color=SILBO, markeredgecolor=INK, label=f"crossing here: {point:,.3g}")
 
 
 # parts

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# beyond the paper
-
-
 def stages(notification: dict[str, dict[str, float]], change: dict[str, dict[str, float]], path: Path) -> None:
     """Where the time goes."""
     colours = ("#c9b458", "#16697a", "#d1495b", "#7b5ea7", "#b9c0c8")
@@ -99,14 +96,8 @@ def _panel(axes: Axes, points: Sequence[dict[str, Any]], title: str) -> Any:
     for i, point in enumerate(points):
         if point["crossing"] is not None:
             axes.plot([i - 0.5, i + 0.5], [point["crossing"]] * 2, color="black", linewidth=2)
-        axes.text(
-            i,
-            ratios[0] * 1.6,
-            "G" if point["plan"] == "context first" else "C",
-            ha="center",
-            weight="bold",
-            color="white",
-        )
+        plan = "G" if point["plan"] == "context first" else "C"
+        axes.text(i, ratios[0] * 1.6, plan, ha="center", weight="bold", color="white")
     axes.axhline(paper.TRADE_OFF, color=INK, linewidth=0.8, linestyle=":")
     axes.text(len(boxes) - 0.55, paper.TRADE_OFF, "paper: 1.23", ha="right", va="bottom", fontsize=8)
     axes.set(yscale="log", ylim=(ratios[0], ratios[-1]), xlim=(edges[0], edges[-1]))
@@ -119,40 +110,35 @@ def movement(found: dict[str, Any], path: Path) -> None:
     """The city, and the time that both systems took for its traffic."""
 
     def draw(figure: Figure) -> None:
-        city, right = figure.subplots(1, 2, width_ratios=(1, 1.25))
-        for track in found["tracks"]:
-            if track:
-                city.plot(*np.array(track).T, color=SILBO, linewidth=0.8, alpha=0.35)
-        x, y = np.array(found["cameras"]).T
-        city.scatter(x, y, marker="^", s=40, color=SIENA, edgecolor=GROUND, zorder=3)
-        city.set(aspect="equal", xlabel="metres east", ylabel="metres north")
-        city.set_title(f"{len(found['tracks'])} of {found['vehicles']:,} vehicles, and {len(x)} cameras (triangles)")
-        for name, colour in (("siena", SIENA), ("silbo", SILBO)):
-            so_far = found["so_far_s"][name]
-            parts = f"{found['changes_s'][name]:.3g} s changes + {found['publications_s'][name]:.3g} s matching"
-            right.plot(range(1, len(so_far) + 1), so_far, color=colour, label=f"{called(name)}: {parts}")
-        changes = np.cumsum(found["on_the_road"], dtype=float)
-        changes[changes == 0] = np.nan
-        seconds = range(1, len(changes) + 1)
-        right.plot(
-            seconds,
-            changes * paper.change_siena(paper.EACH) / 1e6,
-            color=SIENA,
-            label="paper's cost of SIENA's changes",
-            **OF_PAPER,
-        )
-        right.plot(
-            seconds,
-            changes * paper.CHANGE_SILBO / 1e6,
-            color=SILBO,
-            label="paper's cost of SilboPS's changes",
-            **OF_PAPER,
-        )
-        right.set(yscale="log", xlabel="second of the simulation", ylabel="processor seconds so far")
-        right.set_title(f"{found['changes']:,} context changes, {found['publications']:,} publications")
-        right.set_ylim(bottom=1e-4)
-        plain(right)
-        right.legend(fontsize=10, loc="upper left")
-        right.set_ylim(top=right.get_ylim()[1] * 30)
+        left, right = figure.subplots(1, 2, width_ratios=(1, 1.25))
+        _city(left, found)
+        _so_far(right, found)
 
     drawn(path, f"Real movement: a city's traffic by {found['simulator']}", draw, (13, 6))
+
+
+def _city(axes: Axes, found: dict[str, Any]) -> None:
+    for track in found["tracks"]:
+        axes.plot(*zip(*track, strict=True), color=SILBO, linewidth=0.8, alpha=0.35)
+    x, y = zip(*found["cameras"], strict=True)
+    axes.scatter(x, y, marker="^", s=40, color=SIENA, edgecolor=GROUND, zorder=3)
+    axes.set(aspect="equal", xlabel="metres east", ylabel="metres north")
+    axes.set_title(f"{len(found['tracks'])} of {found['vehicles']:,} vehicles, and {len(x)} cameras (triangles)")
+
+
+def _so_far(axes: Axes, found: dict[str, Any]) -> None:
+    """What both took so far, and what the changes alone would have taken in the paper."""
+    changes = np.cumsum(found["on_the_road"], dtype=float)
+    changes[changes == 0] = np.nan
+    seconds = range(1, len(changes) + 1)
+    for name, colour in (("siena", SIENA), ("silbo", SILBO)):
+        parts = f"{found['changes_s'][name]:.3g} s changes + {found['publications_s'][name]:.3g} s matching"
+        axes.plot(seconds, found["so_far_s"][name], color=colour, label=f"{called(name)}: {parts}")
+    costs = (("SIENA", SIENA, paper.change_siena(paper.EACH)), ("SilboPS", SILBO, paper.CHANGE_SILBO))
+    for name, colour, each in costs:
+        axes.plot(seconds, changes * each / 1e6, color=colour, label=f"paper's cost of {name}'s changes", **OF_PAPER)
+    axes.set(yscale="log", xlabel="second of the simulation", ylabel="processor seconds so far")
+    axes.set_title(f"{found['changes']:,} context changes, {found['publications']:,} publications")
+    axes.set_ylim(1e-4, 30 * axes.get_ylim()[1])
+    plain(axes)
+    axes.legend(fontsize=10, loc="upper left")

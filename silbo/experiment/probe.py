@@ -1,7 +1,8 @@
 """Matching cut into stages: a kernel that stops behind one of them, so that differences of times are stages' times.
 
 It calls what `kernels.search` calls, in the same order, for one publication of the stream, but for two things: it
-gathers all candidates before it decides the first, and asks one question of all of them before the next. It
+gathers all candidates before it decides the first, and asks one question of all of them before the next. So its
+loops are written anew: those of `search` are one for speed, and a switch in them would be paid by every match. It
 gives how many candidates are left, and notes nothing for the planner.
 """
 

@@ -257,7 +257,8 @@ def _mistaken(found: list[Results]) -> str:
     ]
     if not points:
         return "Nowhere does the planner keep a grid that takes clearly longer than SIENA's matching."
-    return f"The planner's choice is not the best one for {'; '.join(points)}: its grid takes clearly longer than content first."
+    where = "; ".join(points)
+    return f"The planner's choice is not the best one for {where}: its grid takes clearly longer than content first."
 
 
 def _point(point: Results) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class Sizes:
 
 
 FULL = Sizes(
-    "full", loaded=10_000, newcomers=250, most=(10_000, 100_000), runs=(1_000, 2_000, 5_000, 10_000), samples=300,
+    "full", loaded=10_000, newcomers=250, most=(10_000, 100_000), runs=(500, 1_000, 2_000, 5_000), samples=300,
     subscriptions=(10_000, 80_000), notifications=4_000, repeats=5, warm_up=1_500,
     surface=40_000, boxes=(10.0, 40.0, 100.0, 200.0, 400.0, 800.0), each=(1, 10, 50), surface_events=600,
     scans=10, vehicles=1_000, seconds=300,

@@ -6,8 +6,9 @@ and checks are behind it; `brokers` has the same two behind the public verbs.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from silbo.context.function import ContextFunction
 from silbo.context.table import ContextTable
@@ -22,43 +23,45 @@ Place: TypeAlias = dict[str, float]
 Publications: TypeAlias = Sequence[tuple[Attributes, Context]]
 
 
-class System(Protocol):
-    """What is measured of both."""
+class System(ABC):
+    """What is measured of both; subscribers and subscriptions are numbered in the order in which they come."""
 
     name: str
+    index: FastIndex | SienaIndex
     change: Callable[[Any, Place], object]  # of a subscriber's context, given as `who` says
-
-    def who(self, subscriber: int) -> Any:
-        """How `change` names a subscriber."""
-
-    def join(self, place: Place, filters: Sequence[Filter]) -> int:
-        """Let a subscriber in; its number."""
-
-    def match(self, attributes: Attributes, offered: Context) -> Numbers:
-        """The numbers, in its index, of the subscriptions that get a message."""
-
-    def got(self, attributes: Attributes, offered: Context) -> set[str]:
-        """The ids of the subscriptions that get a message."""
-
-
-class _Joining:
-    """Numbers subscribers and subscriptions in the order in which they come."""
 
     def __init__(self, function: ContextFunction) -> None:
         self._function = function
         self.subscribers = self.subscriptions = 0
 
-    def _rows(self, filters: Sequence[Filter]) -> list[SubscriptionRow]:
-        name, first = str(self.subscribers), self.subscriptions
+    def join(self, place: Place, filters: Sequence[Filter]) -> int:
+        """Let a subscriber in, its context first; its number."""
+        number, name, first = self.subscribers, str(self.subscribers), self.subscriptions
         self.subscribers += 1
         self.subscriptions += len(filters)
-        return [
-            SubscriptionRow(name, name, f"s{number}", filter, self._function, (), None)
-            for number, filter in enumerate(filters, first)
-        ]
+        self._place(name, place)
+        for i, filter in enumerate(filters, first):
+            self.index.add(SubscriptionRow(name, name, f"s{i}", filter, self._function, (), None))
+        return number
+
+    def got(self, attributes: Attributes, offered: Context) -> set[str]:
+        """The ids of the subscriptions that get a message."""
+        return {self.index.row(slot).id for slot in self.match(attributes, offered).tolist()}
+
+    @abstractmethod
+    def _place(self, name: str, place: Place) -> None:
+        """Say where a new subscriber is."""
+
+    @abstractmethod
+    def who(self, subscriber: int) -> Any:
+        """How `change` names a subscriber."""
+
+    @abstractmethod
+    def match(self, attributes: Attributes, offered: Context) -> Numbers:
+        """The numbers, in its index, of the subscriptions that get a message."""
 
 
-class Silbo(_Joining):
+class Silbo(System):
     """Explicit context: a change is one write of one row."""
 
     name = "silbo"
@@ -66,56 +69,38 @@ class Silbo(_Joining):
     def __init__(self, function: ContextFunction, plan: Plan = "measured") -> None:
         super().__init__(function)
         self.table = ContextTable()
-        self.index = FastIndex(self.table, plan)
-        self.change: Callable[[Any, Place], object] = self.table.write_floats
+        self.index: FastIndex = FastIndex(self.table, plan)
+        self.change = self.table.write_floats
+
+    def _place(self, name: str, place: Place) -> None:
+        self.table.set(name, place)
 
     def who(self, subscriber: int) -> int:
         """Its row in the table."""
         return self.table.row(str(subscriber))
 
-    def join(self, place: Place, filters: Sequence[Filter]) -> int:
-        """Let a subscriber in; its number."""
-        number = self.subscribers
-        self.table.set(str(number), place)
-        for row in self._rows(filters):
-            self.index.add(row)
-        return number
-
     def match(self, attributes: Attributes, offered: Context) -> Numbers:
         """The numbers of the subscriptions that get a message: a box leaves nothing to Python."""
         return self.index.match(attributes, offered)[0]
 
-    def got(self, attributes: Attributes, offered: Context) -> set[str]:
-        """The ids of the subscriptions that get a message."""
-        return {self.index.row(slot).id for slot in self.match(attributes, offered).tolist()}
 
-
-class Siena(_Joining):
+class Siena(System):
     """Implicit context: a change takes each filter out and puts it in with the new box."""
 
     name = "siena"
 
     def __init__(self, function: ContextFunction) -> None:
         super().__init__(function)
-        self.index = SienaIndex()
-        self.change: Callable[[Any, Place], object] = self.index.set_context
+        self.index: SienaIndex = SienaIndex()
+        self.change = self.index.set_context
+
+    def _place(self, name: str, place: Place) -> None:
+        self.index.set_context(name, place)
 
     def who(self, subscriber: int) -> str:
         """Its name."""
         return str(subscriber)
 
-    def join(self, place: Place, filters: Sequence[Filter]) -> int:
-        """Let a subscriber in; its number."""
-        number = self.subscribers
-        self.index.set_context(str(number), place)
-        for row in self._rows(filters):
-            self.index.add(row)
-        return number
-
     def match(self, attributes: Attributes, offered: Context) -> Numbers:
         """The numbers of the subscriptions that get a message."""
         return self.index.match(attributes, offered)
-
-    def got(self, attributes: Attributes, offered: Context) -> set[str]:
-        """The ids of the subscriptions that get a message."""
-        return {self.index.row(slot).id for slot in self.match(attributes, offered).tolist()}

@@ -73,6 +73,8 @@ class SienaIndex:
     def set_context(self, subscriber: str, context: Context) -> None:
         """Take each of a subscriber's filters out, and put it in with the new box."""
         self._contexts[subscriber] = context
+        if not context:
+            del self._contexts[subscriber]  # who leaves leaves nothing behind
         before, ranges = None, None
         for row, each in self._rows.get(subscriber, {}).items():
             if ranges is None or row.function is not before:

@@ -181,6 +181,17 @@ def test_a_client_that_sends_its_filters_anew_gets_what_its_context_would_get_it
             assert len(got) == len(anew)
 
 
+def test_a_subscriber_that_leaves_the_siena_way_leaves_nothing_behind():
+    load = load_of(40, 10)
+    with connected("siena", load) as broker:
+        for session in broker.sessions:
+            session.close()
+        assert len(broker.fast) == 0
+        assert not broker.siena._contexts
+        assert not broker.siena._rows
+        assert not broker.siena._by_slot
+
+
 @pytest.mark.parametrize("plan", ["content", "context"])
 def test_the_last_stage_leaves_what_matches(plan):
     load = load_of(2_000, 60, side=400.0)

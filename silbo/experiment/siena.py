@@ -79,7 +79,7 @@ class _Experiment:
         load = self._load(16, sizes.subscriptions[1], 500)
         silbo, siena = changes.pair(load)
         settle((silbo, siena), load.publications, sizes.warm_up)
-        found = stages.change_stages(silbo, siena, 10 * sizes.samples, load.publications, self._seed)
+        found = stages.change_stages(silbo, siena, sizes.samples, load.publications, self._seed)
         self.series["change_stages"] = found
 
     def figure_11(self) -> None:

@@ -16,10 +16,10 @@ import numpy as np
 
 from silbo.bench.timing import timed
 from silbo.experiment.brokers import Connected
-from silbo.experiment.changes import change_all
+from silbo.experiment.changes import BATCH, WARM, change_all, taken_us
 from silbo.experiment.load import somewhere
 from silbo.experiment.probe import CANDIDATES, FIRST, SECOND, STAGED
-from silbo.experiment.systems import Publications, Siena, Silbo
+from silbo.experiment.systems import Place, Publications, Siena, Silbo
 from silbo.matching.kernels.layout import PROGRAM, R_EARLY
 
 NOTIFICATION = ("encode", "candidates", "residual", "context", "deliver")
@@ -104,18 +104,26 @@ def _is_early(each: Connected) -> bool:
 def change_stages(
     silbo: Silbo, siena: Siena, samples: int, publications: Publications, seed: int
 ) -> dict[str, dict[str, float]]:
-    """A change of subscribers drawn from all, who have the same number of filters."""
+    """A change of subscribers drawn from all, who have the same number of filters: medians of batches."""
     chance = np.random.default_rng([seed, 11])
-    who, places = chance.integers(0, silbo.subscribers, samples).tolist(), somewhere(chance, samples)
-    own = [(silbo.who(each), place) for each, place in zip(who, places, strict=True)]
-    write = timed(change_all, silbo.change, own) / samples / 1_000
-    theirs = _siena_stages(siena, [(str(each), place) for each, place in zip(who, places, strict=True)])
-    repair = _repair(silbo, chance, publications)
+    taken = []
+    for _ in range(samples):
+        write, whole = (taken_us(system, *_drawn(chance, silbo.subscribers)) for system in (silbo, siena))
+        removed, added = _clocked(siena, *_drawn(chance, silbo.subscribers))
+        taken.append((write, removed, max(0.0, whole - removed - added), added))
+        silbo.match(*publications[0])  # repairs the grid
+    write, *theirs = np.median(taken, axis=0).round(3).tolist()
     zero = dict.fromkeys(CHANGE, 0.0)
     return {
-        "silbo": {**zero, "write": round(write, 3), CHANGE[-1]: repair},
-        "siena": {**zero, **theirs},
+        "silbo": {**zero, "write": write, CHANGE[-1]: _repair(silbo, chance, publications)},
+        "siena": {**zero, **dict(zip(("remove", "encode", "add"), theirs, strict=True))},
     }
+
+
+def _drawn(chance: np.random.Generator, subscribers: int) -> tuple[list[int], list[Place]]:
+    """Who moves, and where to: others each time, since who has just moved stands in the caches."""
+    who: list[int] = chance.integers(0, subscribers, WARM + BATCH).tolist()
+    return who, somewhere(chance, WARM + BATCH)
 
 
 class Clock:
@@ -134,24 +142,19 @@ class Clock:
         return result
 
 
-def _siena_stages(siena: Siena, changes: Sequence[tuple[str, Any]]) -> dict[str, float]:
-    """The whole without clocks; then the same changes with clocks before what removes and what adds."""
-    whole = timed(change_all, siena.change, changes)
+def _clocked(siena: Siena, who: Sequence[int], places: Sequence[Place]) -> tuple[float, float]:
+    """Microseconds of a change that are spent on taking filters out, and on the kernel that takes them in."""
     index = siena.index.index
-    add, remove = index._add, index.remove
-    clocks = Clock(add), Clock(remove)
-    index._add, index.remove = clocks  # type: ignore[method-assign, assignment]
+    remove, add = index.remove, index._add
+    clocks = Clock(remove), Clock(add)
+    index.remove, index._add = clocks  # type: ignore[method-assign, assignment]
     try:
-        timed(change_all, siena.change, changes)
+        change_all(siena.change, [(siena.who(each), place) for each, place in zip(who, places, strict=True)])
     finally:
-        index._add, index.remove = add, remove  # type: ignore[method-assign]
+        index.remove, index._add = remove, add  # type: ignore[method-assign]
     own = _clocks_own()
-    added, removed = (max(0.0, clock.taken - own * clock.calls) for clock in clocks)
-    encode = max(0.0, whole - added - removed)
-    return {
-        name: round(value / len(changes) / 1_000, 3)
-        for name, value in {"remove": removed, "encode": encode, "add": added}.items()
-    }
+    removed, added = (max(0.0, clock.taken - own * clock.calls) / len(who) / 1_000 for clock in clocks)
+    return removed, added
 
 
 def _clocks_own() -> float:

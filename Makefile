@@ -32,6 +32,10 @@ kafka: $(READY) ## Apache Kafka on this machine, for trials: one node, data in a
 bench: $(READY) ## measure matching and context changes, and write docs/performance.md anew
 	$(BIN)/silbo bench report --out docs/performance.md
 
+.PHONY: siena
+siena: $(READY) ## the paper's experiment against SIENA: out/siena/report.html
+	$(BIN)/silbo experiment siena --out out/siena
+
 .PHONY: lint
 lint: $(READY) ## ruff, mypy strict, import-linter
 	$(BIN)/ruff check .

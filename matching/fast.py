@@ -18,7 +18,7 @@ from silbo.matching.arrays import Arrays
 from silbo.matching.candidates import Found, SubscriptionRow
 from silbo.matching.columns import Columns
 from silbo.matching.compaction import pack_postings, pack_words
-from silbo.matching.encoding import Encoder
+from silbo.matching.encoding import Encoder, Literal
 from silbo.matching.filing import filed
 from silbo.matching.functions import Family, Functions
 from silbo.matching.kernels import entries, layout
@@ -72,6 +72,10 @@ class FastIndex:
 
     def add(self, row: SubscriptionRow) -> None:
         """Take a new subscription in."""
+        self.file(row, filed(row.filter.tree))
+
+    def file(self, row: SubscriptionRow, literals: Sequence[Sequence[Literal]]) -> None:
+        """Take a new subscription in, given the conjunctions that its filter is filed as."""
         self.changes += 1
         program = -1 if row.function is None else self._functions.take(row.function)
         slot = self._slot(row)
@@ -80,14 +84,15 @@ class FastIndex:
         fields[at + layout.S_HEAD] = -1
         fields[at + layout.S_ROW] = self.contexts.row(row.subscriber)
         fields[at + layout.S_PROGRAM] = program
-        literals = filed(row.filter.tree)
         fields[at + layout.S_COUNT] = len(literals)
         for conjunction in literals:
             kept = [each for each in conjunction if not isinstance(each[0], tree.Truth)]
             if len(kept) < len(conjunction) and any(atom == tree.Truth(negated) for atom, negated in conjunction):
                 continue  # it can never be true
             for atom, _ in kept:
-                self.attribute(named(atom))  # type: ignore[arg-type]  # no truths are left
+                name = named(atom)  # type: ignore[arg-type]  # no truths are left
+                if name not in self.attributes.ids:
+                    self.attribute(name)
             self._call(self._add, slot, *self._encoder.conjunction(kept))
 
     def remove(self, row: SubscriptionRow) -> None:

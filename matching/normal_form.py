@@ -31,7 +31,7 @@ class Constraint:
 
 def named(atom: Compare | Pattern | In | Exists) -> str:
     """The attribute that an atom of a filter names."""
-    name = atom.left if isinstance(atom, Compare | Pattern) else atom.value if isinstance(atom, In) else atom.name
+    name = atom.left if isinstance(atom, (Compare, Pattern)) else atom.value if isinstance(atom, In) else atom.name
     assert isinstance(name, Name)
     return name.name
 

@@ -2,25 +2,31 @@
 
 A publisher's variables travel as attributes under reserved names, and a subscriber's box is written into each
 of its filters; so a change of its context is an unsubscribe and a subscribe of each. It is what silbo is
-compared with, over the same index and with the same answers, and nothing else uses it.
+compared with, over the same index and with the same answers, and nothing else uses it. What does not change
+with the context is kept from one subscribe to the next: a filter's normal form, its row, and the box that all
+filters with one function share.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from silbo.context.function import ContextFunction
 from silbo.context.table import ContextTable
 from silbo.errors import InvalidValue
 from silbo.language import tree
-from silbo.language.text import name_text
-from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.candidates import Found, SubscriptionRow
+from silbo.matching.encoding import Literal
 from silbo.matching.fast import FastIndex, Numbers
-from silbo.matching.filter import Filter
+from silbo.matching.filing import filed
+from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
 
 RESERVED = "pub."  # how the names of publishers' variables begin in a message
+
+Ranges: TypeAlias = list[Literal]  # a box around a subscriber as constraints
 
 
 class _Axis(NamedTuple):
@@ -30,58 +36,74 @@ class _Axis(NamedTuple):
     this: str
     reach: float
     name: tree.Name  # the publisher's variable as an attribute of the message
-    text: str
 
 
-class _Ranges(NamedTuple):
-    """A box around a subscriber as constraints, and as text."""
+class _Filed(NamedTuple):
+    """A subscription as it stands in the index: a row without a function, and its own constraints."""
 
-    atoms: tuple[tree.Compare, ...]
-    text: str
+    row: SubscriptionRow
+    own: Sequence[Sequence[Literal]]
 
 
 class SienaIndex:
     """Takes rows whose function is a box, or none; each stands in a fast index with its box in its filter."""
 
     def __init__(self) -> None:
-        self._index = FastIndex(ContextTable())
+        self.index = FastIndex(ContextTable())
         self._contexts: dict[str, Context] = {}
-        self._rows: dict[str, list[SubscriptionRow]] = {}  # by subscriber
-        self._filed: dict[SubscriptionRow, SubscriptionRow] = {}
+        self._rows: dict[str, dict[SubscriptionRow, _Filed]] = {}  # by subscriber
         self._by_slot: dict[int, SubscriptionRow] = {}
         self._axes: dict[str, tuple[_Axis, ...]] = {}  # by a function's text
         self._variables: dict[str, str] = {}  # publishers' variables that boxes read, under their reserved names
 
     def add(self, row: SubscriptionRow) -> None:
         """Take a new subscription in."""
-        axes = self._axes_of(row.function)
-        self._variables.update({axis.pub: axis.name.name for axis in axes})
-        self._rows.setdefault(row.subscriber, []).append(row)
-        self._file(row, self._ranges(row))
+        self._variables.update({axis.pub: axis.name.name for axis in self._axes_of(row.function)})
+        plain = SubscriptionRow(row.subscriber, row.name, row.id, row.filter, None, (), None)
+        each = self._rows.setdefault(row.subscriber, {})[row] = _Filed(plain, filed(row.filter.tree))
+        self._file(row, each, self._ranges(row))
 
     def remove(self, row: SubscriptionRow) -> None:
         """Forget a subscription."""
-        self._rows[row.subscriber].remove(row)
-        self._unfile(row)
+        own = self._rows[row.subscriber]
+        self._unfile(own.pop(row))
+        if not own:
+            del self._rows[row.subscriber]
 
     def set_context(self, subscriber: str, context: Context) -> None:
         """Take each of a subscriber's filters out, and put it in with the new box."""
         self._contexts[subscriber] = context
+        if not context:
+            del self._contexts[subscriber]  # who leaves leaves nothing behind
         before, ranges = None, None
-        for row in self._rows.get(subscriber, ()):
+        for row, each in self._rows.get(subscriber, {}).items():
             if ranges is None or row.function is not before:
                 before, ranges = row.function, self._ranges(row)
-            self._unfile(row)
-            self._file(row, ranges)
+            self._unfile(each)
+            self._file(row, each, ranges)
+
+    def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
+        """For each publication the rows that get it."""
+        return (sure for sure, _ in self.found(batch))
+
+    def found(self, batch: Sequence[Publication]) -> Iterator[Found]:
+        """For each publication the rows that get it: none is left to others."""
+        for publication in batch:
+            slots = self.match(publication.attributes, publication.offered)
+            yield [self._by_slot[slot] for slot in slots.tolist()], ()
 
     def match(self, attributes: Attributes, offered: Context) -> Numbers:
         """The numbers of the subscriptions that get a message."""
+        return self.index.match(self.message(attributes, offered), {})[0]
+
+    def message(self, attributes: Attributes, offered: Context) -> Attributes:
+        """A message with the publisher's variables among its attributes."""
         message = dict(attributes)
         for name, reserved in self._variables.items():
             value = offered.get(name)
             if type(value) is float or type(value) is int:
                 message[reserved] = value
-        return self._index.match(message, {})[0]
+        return message
 
     def row(self, slot: int) -> SubscriptionRow:
         """The subscription with this number."""
@@ -95,37 +117,32 @@ class SienaIndex:
             axes = self._axes[function.text] = _axes(function)
         return axes
 
-    def _ranges(self, row: SubscriptionRow) -> _Ranges | None:
+    def _ranges(self, row: SubscriptionRow) -> Ranges | None:
         """A row's box as constraints; None if the subscriber is nowhere, so that nothing can be in it."""
         context = self._contexts.get(row.subscriber, {})
-        atoms: list[tree.Compare] = []
-        text = ""
+        ranges: Ranges = []
         for axis in self._axes_of(row.function):
             place = context.get(axis.this)
             if type(place) is not float and type(place) is not int:
                 return None
-            name = axis.name
             least, greatest = _ends(float(place), axis.reach)
-            atoms += [
-                tree.Compare(">=", name, tree.Constant("number", least)),
-                tree.Compare("<=", name, tree.Constant("number", greatest)),
+            ranges += [
+                (tree.Compare(">=", axis.name, tree.Constant("number", least)), False),
+                (tree.Compare("<=", axis.name, tree.Constant("number", greatest)), False),
             ]
-            text += f" and {axis.text} >= {least!r} and {axis.text} <= {greatest!r}"
-        return _Ranges(tuple(atoms), text)
+        return ranges
 
-    def _file(self, row: SubscriptionRow, ranges: _Ranges | None) -> None:
-        if ranges is None:
-            return
-        filter = Filter(tree.conjunction((row.filter.tree, *ranges.atoms)), f"({row.filter.text}){ranges.text}")
-        filed = self._filed[row] = SubscriptionRow(row.subscriber, row.name, row.id, filter, None, (), None)
-        self._index.add(filed)
-        self._by_slot[filed.slot] = row
+    def _file(self, row: SubscriptionRow, each: _Filed, ranges: Ranges | None) -> None:
+        if ranges is not None:
+            self.index.file(each.row, [[*own, *ranges] for own in each.own])
+            self._by_slot[each.row.slot] = row
 
-    def _unfile(self, row: SubscriptionRow) -> None:
-        filed = self._filed.pop(row, None)
-        if filed is not None:
-            del self._by_slot[filed.slot]
-            self._index.remove(filed)
+    def _unfile(self, each: _Filed) -> None:
+        slot = each.row.slot
+        if slot >= 0:
+            del self._by_slot[slot]
+            self.index.remove(each.row)
+            each.row.slot = -1
 
 
 def _axes(function: ContextFunction) -> tuple[_Axis, ...]:
@@ -141,8 +158,7 @@ def _axis(clause: tree.Condition, function: ContextFunction) -> _Axis:
             tree.Call("abs", (tree.Arithmetic("-", tree.Name("pub", pub), tree.Name("this", this)),)),
             tree.Constant("number", reach),
         ):
-            name = tree.Name("attribute", RESERVED + pub)
-            return _Axis(pub, this, float(reach), name, name_text(name))
+            return _Axis(pub, this, float(reach), tree.Name("attribute", RESERVED + pub))
         case _:
             raise InvalidValue("function", f"`{function}` is no box: abs(pub.x - this.x) <= 20 and … is expected.")
 

@@ -24,6 +24,11 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 FOLDERS = ("context", "matching", "streaming", "hw")
 
 
+def pytest_collection_modifyitems(items):
+    """What takes long comes last: a failure elsewhere is seen first, and Spark and Kafka start once."""
+    items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
+
+
 @pytest.fixture(params=["fast", "plain"])
 def broker(request):
     with silbo.Broker(index=request.param) as broker:

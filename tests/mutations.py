@@ -175,8 +175,8 @@ MUTATIONS = [
     Mutation(
         "forget to wake who waits when the subscription ends",
         "silbo/broker/queue.py",
-        "                waiting.notify_all()\n        self._tell(None)",
-        "                pass\n",
+        "                    waiting.notify_all()\n            self._tell(None)",
+        "                    pass\n",
     ),
     Mutation(
         "cover if one conjunction is covered",

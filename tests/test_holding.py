@@ -1,8 +1,10 @@
 """Workers of one executor: one holds a shard's state, the others pass their batches on to it."""
 
-import multiprocessing
 import os
-import signal
+import pickle
+import select
+import subprocess
+import sys
 
 import pytest
 
@@ -17,10 +19,10 @@ SECONDS = 120  # that a process may take to start on a busy machine
 KEY = "job", 0
 
 
-def work(pipe):
-    """A worker: batches come through a pipe, with the token of Spark's state, as Spark would give them."""
+def work(batches, answers):
+    """A worker: batches come with the token of Spark's state, as Spark would give them."""
     while True:
-        token, chunks = pipe.recv()
+        token, chunks = pickle.load(batches)
         restored = []
 
         def restore(made=restored):
@@ -28,24 +30,27 @@ def work(pipe):
             return State(Settings(order="arrival"))
 
         answer, new_token, is_hit = holding.advanced(KEY, token, chunks, Sizes(), restore)
-        pipe.send((new_token, is_hit, bool(restored), [value for _, _, value in answer.output]))
+        pickle.dump((new_token, is_hit, bool(restored), [value for _, _, value in answer.output]), answers)
+        answers.flush()
 
 
 class Worker:
     """A process like those that Spark starts: all of them have one parent."""
 
     def __init__(self):
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs,), daemon=True)
-        self.process.start()
+        self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
 
     def batch(self, token, topic, record):
         """The new token, whether the state was held, whether it was made anew, and the sequences notified."""
         ((_, chunk),) = Router(1).chunks(topic, 0, [(0, encode(record))])
-        self._pipe.send((token, [chunk.pack()]))
-        assert self._pipe.poll(SECONDS)
-        new_token, is_hit, is_made, values = self._pipe.recv()
+        pickle.dump((token, [chunk.pack()]), self.process.stdin)
+        self.process.stdin.flush()
+        assert select.select([self.process.stdout], [], [], SECONDS)[0]
+        new_token, is_hit, is_made, values = pickle.load(self.process.stdout)
         return new_token, is_hit, is_made, [decode(value).sequence for value in values]
 
 
@@ -54,8 +59,7 @@ def workers():
     made = [Worker(), Worker()]
     yield made
     for each in made:
-        each.process.kill()
-        each.process.join()
+        each.end()
 
 
 def published(sequence):
@@ -87,20 +91,22 @@ def test_a_state_whose_token_is_not_the_last_is_thrown_away(workers):
 def test_who_holds_a_state_may_die(workers):
     one, other = workers
     token, *_ = one.batch("", *SUBSCRIBED)
-    os.kill(one.process.pid, signal.SIGKILL)
-    one.process.join()
+    one.end()
     _, *found = other.batch(token, *published(2))
     assert found == [False, True, []]
 
 
 def test_what_dead_executors_left_behind_is_swept_away(tmp_path, monkeypatch):
     monkeypatch.setattr(holding.tempfile, "gettempdir", lambda: str(tmp_path))
-    ended = multiprocessing.get_context("spawn").Process(target=int)
-    ended.start()
-    ended.join()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
     dead, alive = (tmp_path / f"silbo-{os.getuid()}-{pid}" for pid in (ended.pid, os.getpid()))
     for folder in (dead, alive):
         folder.mkdir()
     holding._sweep()
     assert alive.exists()
     assert not dead.exists()
+
+
+if __name__ == "__main__":
+    work(sys.stdin.buffer, sys.stdout.buffer)

@@ -60,7 +60,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="where the job keeps its state")
     _add_order(parser)
     parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
-    parser.add_argument("--trigger", type=float, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
+    parser.add_argument("--trigger", type=_seconds, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
     parser.add_argument("--batch", type=positive, default=MOST_RECORDS, metavar="N",
                         help=f"records of a partition in a batch, at most (default: {MOST_RECORDS:,})")  # fmt: skip
     parser.add_argument("--master", default="local[2,4]", metavar="URL",

@@ -125,6 +125,20 @@ def test_every_batching_gives_the_oracles_notifications(log, records, size):
     assert_oracles(log, job)
 
 
+def test_of_many_contexts_in_a_batch_a_delta_keeps_the_last():
+    """Those before it are of no more use, once the frontier has passed them; a state made anew must not meet them."""
+    job = Job(shards=1, order="arrival")
+    box = "abs(pub.x - this.x) <= 1"
+    job.batch({(SUBSCRIPTIONS, 0): [encode(Subscribed(1, "u", "car", "s", "true", box, ()))]})
+    places = [encode(ContextIs(2 + i, "u", {"x": float(i)})) for i in range(100)]
+    job.batch({(CONTEXTS, 0): places})
+    assert len(job.kept[0][1][-1]) < 10 * len(places[0])
+    job.forget(0)
+    published = [Published(200 + i, "p", "p", i + 1, {}, {"x": x}, {}, None, None) for i, x in enumerate((0.0, 99.0))]
+    job.batch({(PUBLICATIONS, 0): list(map(encode, published))})
+    assert [each.sequence for each in job.notifications] == [2]
+
+
 def test_a_state_made_anew_goes_on_as_if_nothing_had_happened(log, records):
     chance = random.Random(6)
     left = {each: out_of_order(values, chance) for each, values in records.items()}

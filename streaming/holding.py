@@ -9,6 +9,7 @@ whichever attempt, executor or restart wrote it. A copy that fails this is throw
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import tempfile
@@ -23,6 +24,8 @@ from silbo.streaming.collector import settle
 from silbo.streaming.records import packed, unpacked
 from silbo.streaming.shard import Answer, Sizes, advance
 from silbo.streaming.step import State
+
+log = logging.getLogger("silbo")
 
 CACHED = 64  # states in one worker
 
@@ -152,9 +155,15 @@ def _is_alive(pid: int) -> bool:
 
 
 def _serve(listener: Listener) -> None:
+    """For as long as the process lives: whoever asks must not wait for a thread that is no more."""
     while True:
-        with contextlib.suppress(OSError, EOFError), listener.accept() as asking:
-            _answer(asking)
+        try:
+            with listener.accept() as asking:
+                _answer(asking)
+        except (OSError, EOFError):  # who asked has gone
+            pass
+        except Exception:  # who asked hears nothing, makes the state anew, and meets the error itself
+            log.exception("a batch that was passed on could not be matched")
 
 
 def _answer(asking: Connection) -> None:

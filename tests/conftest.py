@@ -93,6 +93,16 @@ def cluster():
         yield made
 
 
+@pytest.fixture
+def topics(kafka, request):
+    """The prefix of a test's own topics, of three partitions each."""
+    from silbo.streaming.kafka import create_topics
+
+    prefix = f"silbo-{abs(hash(request.node.nodeid))}"
+    create_topics(kafka.address, 3, prefix)
+    return prefix
+
+
 def imported_as_top_level(modules):
     return sorted(name for name in FOLDERS if name in modules)
 

@@ -40,6 +40,13 @@ class Worker:
     def __init__(self):
         self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
+    def send(self, token, chunk):
+        """A chunk, and what is answered."""
+        pickle.dump((token, [chunk]), self.process.stdin)
+        self.process.stdin.flush()
+        assert select.select([self.process.stdout], [], [], SECONDS)[0]
+        return pickle.load(self.process.stdout)
+
     def end(self):
         self.process.kill()
         self.process.communicate()
@@ -47,10 +54,7 @@ class Worker:
     def batch(self, token, topic, record):
         """The new token, whether the state was held, whether it was made anew, and the sequences notified."""
         ((_, chunk),) = Router(1).chunks(topic, 0, [(0, encode(record))])
-        pickle.dump((token, [chunk.pack()]), self.process.stdin)
-        self.process.stdin.flush()
-        assert select.select([self.process.stdout], [], [], SECONDS)[0]
-        new_token, is_hit, is_made, values = pickle.load(self.process.stdout)
+        new_token, is_hit, is_made, values = self.send(token, chunk.pack())
         return new_token, is_hit, is_made, [decode(value).sequence for value in values]
 
 
@@ -94,6 +98,20 @@ def test_who_holds_a_state_may_die(workers):
     one.end()
     _, *found = other.batch(token, *published(2))
     assert found == [False, True, []]
+
+
+def test_a_batch_that_cannot_be_matched_stops_nobody_who_asks_later(workers):
+    one, other = workers
+    token, *_ = one.batch("", *SUBSCRIBED)
+    with pytest.raises(EOFError):  # it is passed on, fails there, is tried here, and ends the worker as Spark's would
+        other.send(token, b"nonsense")
+    token, *_ = one.batch(token, *published(2))  # made anew: what failed is thrown away
+    third = Worker()
+    try:
+        _, *found = third.batch(token, *published(3))
+    finally:
+        third.end()
+    assert found == [True, False, []]
 
 
 def test_what_dead_executors_left_behind_is_swept_away(tmp_path, monkeypatch):

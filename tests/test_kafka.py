@@ -20,14 +20,6 @@ pytestmark = pytest.mark.spark
 SECONDS = 90  # that a notification may take on a busy machine
 
 
-@pytest.fixture
-def topics(kafka, request):
-    """The prefix of this test's own topics."""
-    prefix = f"silbo-{abs(hash(request.node.nodeid))}"
-    create_topics(kafka.address, 3, prefix)
-    return prefix
-
-
 def test_a_log_through_kafka_gives_the_oracles_notifications(spark, kafka):
     log = generate_log(8, 1_200)
     assert_agrees(log, silbo.replay(log, engine=KafkaEngine(kafka.address, batch=100)))

@@ -22,14 +22,6 @@ pytestmark = pytest.mark.spark
 SECONDS = 120  # that a notification may take on a busy machine
 
 
-@pytest.fixture
-def topics(kafka, request):
-    """The prefix of this test's own topics."""
-    prefix = f"silbo-{abs(hash(request.node.nodeid))}"
-    create_topics(kafka.address, 2, prefix)
-    return prefix
-
-
 def test_live_sessions_in_strict_order_get_their_notifications_by_ticks(spark, kafka, topics, tmp_path):
     """Most partitions are silent for ever; the sessions' URLs name the topics' prefix."""
     url = f"kafka://{kafka.address}/{topics}"

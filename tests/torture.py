@@ -25,6 +25,7 @@ from random import Random
 from subprocess import TimeoutExpired
 from typing import Self
 
+from silbo.bench.processes import descendants, parent
 from silbo.errors import SilboError
 from silbo.streaming import job
 from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, values
@@ -34,7 +35,7 @@ from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import compare, generate_log
 from silbo.testing.cluster import Cluster
 from silbo.testing.jobs import Feed, Program, repeats
-from silbo.testing.processes import command, descendants, parent, task_workers
+from silbo.testing.processes import command, task_workers
 
 LONGEST = 4.0  # seconds from a burst, or the job's first worker, to the kill
 ENDED = 300.0  # seconds that the job may take for the rest

@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 from typing import Self
 
+from silbo.bench.processes import descendants
+
 EVERY = 1.0  # seconds
 
 
@@ -19,8 +21,9 @@ class Peak:
         self._thread = threading.Thread(target=self._watch, name="silbo-memory", daemon=True)
 
     def _watch(self) -> None:
+        me = os.getpid()
         while not self._ended.wait(EVERY):
-            self.megabytes = max(self.megabytes, round(sum(map(_kilobytes, _family())) / 1_000))
+            self.megabytes = max(self.megabytes, round(sum(map(_kilobytes, [me, *descendants(me)])) / 1_000))
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -29,25 +32,6 @@ class Peak:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
-
-
-def _family() -> set[int]:
-    """This process and its descendants."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        children.setdefault(_parent(entry), []).append(int(entry.name))
-    found, new = set[int](), [os.getpid()]
-    while new:
-        found |= set(new)
-        new = [child for each in new for child in children.get(each, ())]
-    return found
-
-
-def _parent(entry: Path) -> int:
-    try:
-        return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:  # it has ended
-        return 0
 
 
 def _kilobytes(pid: int) -> int:

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.request import urlopen
 
+from silbo.bench.processes import descendants
 from silbo.errors import MissingPart, SilboError
 from silbo.streaming.kafka_server import free_port
-from silbo.testing.processes import command, descendants
+from silbo.testing.processes import command
 
 READY = 90.0  # seconds
 MASTER = "org.apache.spark.deploy.master.Master"

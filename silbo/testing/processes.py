@@ -1,34 +1,15 @@
-"""The processes of this machine as /proc tells them: who started whom. For tests that kill one of many.
+"""Processes that tests kill, one of many: those in which Spark runs tasks.
 
 A process is named by its pid, found from one that the test itself started; never by a pattern over all of them.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 
-PARENT = 1  # behind the command's name: state, parent, …
+from silbo.bench.processes import descendants, parent
+
 DAEMON = "pyspark.daemon pyspark.worker"  # those beside a driver run other modules
-
-
-def descendants(pid: int) -> list[int]:
-    """The processes that one has started, and those that they have started."""
-    children = _children()
-    found = [pid]
-    for each in found:
-        found += children[each]
-    return found[1:]
-
-
-def parent(pid: int) -> int | None:
-    """Who started a process; None if it has ended."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    # the command's name stands in parentheses and may hold anything
-    return int(stat.rpartition(")")[2].split()[PARENT])
 
 
 def command(pid: int) -> str:
@@ -43,12 +24,3 @@ def task_workers(pid: int) -> list[int]:
     """The Python processes in which tasks run, among a process's descendants: the forks of Spark's daemons."""
     found = [each for each in descendants(pid) if DAEMON in command(each)]
     return [each for each in found if parent(each) in found]
-
-
-def _children() -> defaultdict[int, list[int]]:
-    found: defaultdict[int, list[int]] = defaultdict(list)
-    for folder in Path("/proc").iterdir():
-        started_by = parent(int(folder.name)) if folder.name.isdigit() else None
-        if started_by is not None:
-            found[started_by].append(int(folder.name))
-    return found

@@ -1,0 +1,1 @@
+"""The X2CBBR matcher with context lanes: its Verilog, its driver, and what runs and measures them."""

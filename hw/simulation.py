@@ -46,7 +46,9 @@ class Parameters:
             value = getattr(self, name)
             if not least <= value <= most or value & (value - 1):
                 raise InvalidValue(name, f"a power of two from {least} to {most} is expected, not {value}")
-        for name, least, most in (("sids", 2, 256), ("slots", 1, 31), ("most", 1, 16)):
+        if self.sids % 16:
+            raise InvalidValue("sids", f"a multiple of 16 is expected, not {self.sids}")
+        for name, least, most in (("sids", 16, 256), ("slots", 1, 31), ("most", 1, 16)):
             value = getattr(self, name)
             if not least <= value <= most:
                 raise InvalidValue(name, f"a number from {least} to {most} is expected, not {value}")
@@ -100,7 +102,8 @@ def tools() -> Verilator:
     for program in ("g++", "make"):
         if shutil.which(program) is None:
             raise HardwareUnavailable(program, command=DEBIAN, why="Verilator compiles with it.")
-    return Verilator(*found, _version(*found))
+    program, root = found
+    return Verilator(program, root, _version(program, root))
 
 
 def _from_pypi() -> tuple[str, str] | None:
@@ -120,12 +123,11 @@ def _from_path() -> tuple[str, None] | None:
 
 @remembered
 def _version(program: str, root: str | None) -> str:
-    said = _run([program, "--version"], Verilator(program, root, "").environment).stdout
-    return f"{program} {said.strip()} {platform.machine()}"
+    return _run([program, "--version"], Verilator(program, root, "").environment).stdout.strip()
 
 
 def _digest(parameters: Parameters, verilator: Verilator, rtl: Path, *, trace: bool) -> str:
-    digest = sha256(f"{parameters.arguments} {trace} {verilator.version}".encode())
+    digest = sha256(f"{parameters.arguments} {trace} {verilator.version} {platform.machine()}".encode())
     for source in [Path(__file__), WRAPPER, *sources(rtl)]:
         digest.update(source.name.encode())
         digest.update(source.read_bytes())

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from silbo.errors import DeviceError, DeviceNotAnswering, HardwareUnavailable
+from silbo.errors import DeviceError, DeviceNotAnswering, HardwareUnavailable, InvalidValue
 
 try:
     with warnings.catch_warnings():  # on anything but a Zynq, pynq warns of the architecture
@@ -59,7 +59,10 @@ class BoardDevice:
             self._buffer.freebuffer()
             self._buffer = self._allocated(2 * len(words))
         self._buffer[: len(words)] = words
-        self._channel.transfer(self._buffer, nbytes=4 * len(words))
+        try:
+            self._channel.transfer(self._buffer, nbytes=4 * len(words))
+        except ValueError as error:
+            raise InvalidValue("words", f"more than the DMA can send at once. {error}") from error
         self._wait()
 
     def close(self) -> None:
@@ -72,10 +75,9 @@ class BoardDevice:
         while not (self._channel.idle or self._channel.error):
             if time.monotonic() > deadline:
                 raise DeviceNotAnswering("a publication", f"the DMA is at work since {PATIENCE} seconds")
-        try:
-            self._channel.wait()
-        except RuntimeError as error:
-            raise DeviceError(f"the DMA could not send a publication: {error}. Load the bitstream anew.") from error
+        if self._channel.error:
+            raise DeviceError("the DMA stopped with an error, and sends nothing more. Load the bitstream anew.")
+        self._channel.wait()  # it is over; this lets go of the buffer
 
     def _allocated(self, beats: int) -> Any:
         return pynq.allocate(shape=(beats,), dtype="u4", target=self._overlay.device)
@@ -111,5 +113,7 @@ def _named(overlay: Any, vlnv: str) -> str:
     """The name of the one core of this kind in an overlay."""
     names = [name for name, core in overlay.ip_dict.items() if core["type"].startswith(vlnv)]
     if len(names) != 1:
-        raise DeviceError(f"this overlay has {len(names)} cores {vlnv}, and must have one. Load the matcher's bitstream.")
+        raise DeviceError(
+            f"this overlay has {len(names)} cores {vlnv}, and must have one. Load the matcher's bitstream."
+        )
     return str(names[0])

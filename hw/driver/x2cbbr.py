@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self, TypeAlias
 
 from silbo.errors import DeviceError, DeviceFull, DeviceNotAnswering, InvalidValue
 from silbo.hw.driver.device import Device
@@ -39,18 +39,20 @@ REMEDIES = {
     Failure.SMT_FULL: "Remove a subscription first, or keep this one in software.",
     Failure.CRT_FULL: "Remove a subscription first, or keep this one in software.",
     Failure.NO_SUCH_TSID: "Remove only what was registered, and once.",
-    Failure.BUSY: "Another program uses the device: let one of them have it.",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """Positions from low to high, ends included."""
+class Box(NamedTuple):
+    """Positions from low to high, ends included; any tuple of the four will do."""
 
     x_low: int
     x_high: int
     y_low: int
     y_high: int
+
+
+BoxLike: TypeAlias = Box | tuple[int, int, int, int]
+ENDS = (Register.X_LOW, Register.X_HIGH, Register.Y_LOW, Register.Y_HIGH)  # in the order of a box
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +137,19 @@ class X2cbbr:
         self._write(Register.TSID, self._tsid(tsid))
         return self._read(Register.OSID_HIGH) << 32 | self._read(Register.OSID_LOW)
 
-    def set_context(self, row: int, box: Box | None) -> None:
+    @property
+    def subscribers(self) -> int:
+        """How many rows the contextManager memory has."""
+        return self.shape.subscribers
+
+    def set_context(self, row: int, box: BoxLike | None) -> None:
         """Put a subscriber's box into its row, or take it away."""
         self._row(row)
         if box is None:
             self._write(Register.CONTEXT, row)
             return
-        ends = [_coordinate(end, "box") for end in (box.x_low, box.x_high, box.y_low, box.y_high)]
-        for register, end in zip(
-            (Register.X_LOW, Register.X_HIGH, Register.Y_LOW, Register.Y_HIGH), ends, strict=True
-        ):
+        ends = [_coordinate(end, "box") for end in box]
+        for register, end in zip(ENDS, ends, strict=True):
             self._write(register, end)
         self._write(Register.CONTEXT, row | VALID)
 
@@ -198,6 +203,10 @@ class X2cbbr:
         """Give a command, wait for its end, and raise if it was refused."""
         self._write(Register.COMMAND, command)
         status = self._until(lambda status: not status & Status.BUSY, command.name)
+        if status & Status.REFUSED:
+            raise DeviceError(
+                f"the device was busy, and dropped {command.name}: another program uses it. Stop that one."
+            )
         match Failure(status >> FAILURE_SHIFT & FAILURE_MASK):
             case Failure.NONE:
                 return

@@ -79,7 +79,7 @@ class SimulatedBoard(pynq.Device):  # type: ignore[misc]  # pynq has no types
     def read_registers(self, address: int, length: int) -> bytes:
         """As MMIO reads: a word."""
         part, offset = self._at(address)
-        return part.read(offset).to_bytes(length, "little")
+        return int(part.read(offset)).to_bytes(length, "little")
 
     def write_registers(self, address: int, data: bytes) -> None:
         """As MMIO writes: a word, or several."""

@@ -396,3 +396,10 @@ def test_a_verilator_that_fails_is_quoted_and_nothing_is_kept(tools, tmp_path, c
     assert main(["hw", "build"]) == 2
     assert "%Error: no such option" in capsys.readouterr().err
     assert not list((tmp_path / "cache").rglob("*.so"))
+
+
+def test_where_nothing_can_be_kept_another_folder_is_asked_for(tools, tmp_path):
+    tools.put_verilator("5.0")
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    with pytest.raises(HardwareUnavailable, match="SILBO_HW_CACHE=FOLDER"):
+        SimDevice()

@@ -18,6 +18,7 @@
     ├── Closed                 a verb on what was closed before
     ├── SlowSubscriber         a subscription that ended because its queue was full
     ├── NotAcknowledged        Kafka did not take what was sent
+    ├── DeviceFull             a matcher in hardware that has no room for one more subscription
     ├── MissingPart            an optional part that is not installed (the command that installs it)
     └── UnknownEngine          a URL or an engine's name that this version does not serve
 
@@ -310,6 +311,14 @@ class NotAcknowledged(SilboError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"Kafka has not acknowledged what was sent: {reason}. See that it runs, then send again.")
+
+
+class DeviceError(SilboError):
+    """The matcher in hardware refused a command, and changed nothing."""
+
+
+class DeviceFull(DeviceError):
+    """No room for one more subscription."""
 
 
 class MissingPart(SilboError, ImportError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -17,6 +18,7 @@ from uuid import uuid4
 
 from silbo.broker.batch import Batch
 from silbo.broker.bulk import Columns, are_numbers, rows_of
+from silbo.broker.offload import OffloadLike, maker_of
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.table import ContextTable
 from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, SilboError, UnknownId
@@ -68,17 +70,23 @@ class Core:
     """All tables of one broker.
 
     `index` names what finds candidates (see INDEXES), or is one; without it `SILBO_INDEX` says which. It
-    is made for the first subscription: who only publishes need not wait for it.
+    is made for the first subscription: who only publishes need not wait for it. `offload` names a device, or
+    is who makes an index over one; then `index` is beside it, and has what the device does not take.
     """
 
-    def __init__(self, index: IndexLike | None = None) -> None:
+    def __init__(self, index: IndexLike | None = None, offload: OffloadLike | None = None) -> None:
         self.peers: dict[str, Peer] = {}
         self.contexts = ContextTable()
         self._wanted = checked_index(index)
+        if offload is not None and isinstance(self._wanted, str) and not find_spec("numba"):
+            self._wanted = "plain"  # a board need not have what the fast one needs
         self._index: Candidates | None = None if isinstance(self._wanted, str) else self._wanted
         self._fast: FastIndex | None = None
         self._is_deciding: bool | None = None
-        # the indexes of ours read contexts where they stand
+        self._device = None if offload is None else maker_of(offload)(self.contexts, self._made_beside)
+        if self._device is not None:
+            self._index = self._device
+        # the indexes of ours read contexts where they stand; a device has its own
         self.listener = self._index
 
     @property
@@ -87,6 +95,10 @@ class Core:
         if self._index is None:
             self._index = self._made(str(self._wanted))
         return self._index
+
+    def _made_beside(self) -> Candidates:
+        """The index beside a device."""
+        return self._made(self._wanted) if isinstance(self._wanted, str) else self._wanted
 
     def _made(self, wanted: str) -> Candidates:
         if wanted == "plain":
@@ -98,7 +110,7 @@ class Core:
 
     def prepare(self) -> None:
         """Load what the index needs, or compile it: before the lock is taken, so that nobody waits for it there."""
-        if self._index is None and self._wanted != "plain":
+        if isinstance(self._wanted, str) and self._wanted != "plain" and self._fast is None:
             from silbo.matching.kernels import entries
 
             entries.made()
@@ -193,7 +205,11 @@ class Core:
     def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
         publication = self.accept(peer, message)
-        (found,) = self._found((publication,))
+        try:
+            (found,) = self._found((publication,))
+        except SilboError:
+            peer.sequence -= 1  # a device that fails accepts nothing
+            raise
         return publication, decided(publication, message[2], found, self.contexts)
 
     def publish_many(
@@ -202,9 +218,14 @@ class Core:
         """Accept all messages or none; the rows are found as the result is walked."""
         offered = [_offered(peer, message) for message in messages]
         batch = [_accepted(peer, message, shown) for message, shown in zip(messages, offered, strict=True)]
+        try:
+            found_of_all = self._found(batch)
+        except SilboError:
+            peer.sequence -= len(batch)
+            raise
         return (
             (publication, decided(publication, scope, found, self.contexts))
-            for publication, (_, _, scope, _), found in zip(batch, messages, self._found(batch), strict=True)
+            for publication, (_, _, scope, _), found in zip(batch, messages, found_of_all, strict=True)
         )
 
     def accept(self, peer: Peer, message: Message) -> Publication:
@@ -222,7 +243,12 @@ class Core:
 
     def batch(self) -> Batch | None:
         """A run of publications and positions, if the index can match them together."""
-        return None if self._fast is None else Batch(self, self._fast)
+        return Batch(self, self._fast) if self._fast is not None and self._device is None else None
+
+    def close(self) -> None:
+        """Let the device go, if there is one."""
+        if self._device is not None:
+            self._device.close()
 
 
 def _accepted(peer: Peer, message: Message, offered: Context) -> Publication:

@@ -76,6 +76,7 @@ class Offload:
         self._in_software = 0
         self._made = 0
         self._matches = 0
+        self._is_closed = False
 
     # subscriptions
 
@@ -140,7 +141,8 @@ class Offload:
         self._by_tsid[conjunction.tsid] = row
 
     def _unregister(self, conjunction: _Conjunction) -> None:
-        self._unit.remove(conjunction.tsid)
+        if not self._is_closed:
+            self._unit.remove(conjunction.tsid)
         del self._by_tsid[conjunction.tsid]
 
     def _withdraw(self, row: SubscriptionRow, placed: _Placed) -> None:
@@ -159,7 +161,8 @@ class Offload:
 
     def set_context(self, subscriber: str, context: Context) -> None:
         """At most one write of one row of the device; nothing for who is not matched in context there."""
-        self._rows.set_context(subscriber, context)
+        if not self._is_closed:
+            self._rows.set_context(subscriber, context)
         if self._index is not None:
             self._index.set_context(subscriber, context)
 
@@ -210,5 +213,6 @@ class Offload:
         return {**told, "offload": offload}
 
     def close(self) -> None:
-        """Let the device go."""
+        """Let the device go; what sat there can still be forgotten, even if the device answers no more."""
         self._unit.close()
+        self._is_closed = True

@@ -81,11 +81,11 @@ class Broker:
 
     def _end(self) -> list[Session]:
         """End it, if nobody else has; the sessions that ended with it. The caller holds the lock."""
+        if not self._closed:
+            self._core.close()
         ended = list(self._sessions.values())
         for session in ended:
             session._end()
-        if not self._closed:
-            self._core.close()
         if self._recorder is not None:
             self._recorder.close()
         self._closed = True

@@ -90,6 +90,7 @@ class Status(IntFlag):
     HCD = 1 << 4  # since the last INIT, a filter with 31 subscriptions met another (high commonality degree)
     CRT_FULL = 1 << 5
     SMT_FULL = 1 << 6
+    REFUSED = 1 << 7  # since the last command, a write was dropped: a command at work still needed what it would change
 
 
 FAILURE_SHIFT = 8  # of the failure in STATUS
@@ -106,4 +107,3 @@ class Failure(IntEnum):
     SMT_FULL = 3
     CRT_FULL = 4
     NO_SUCH_TSID = 5
-    BUSY = 6  # another command was at work

@@ -1,0 +1,40 @@
+// How many filters each subscription has. The counters stand in planes: plane p holds bit p of all of
+// them, so that one step counts for any number of subscriptions.
+`default_nettype none
+
+module storing_counters #(
+    parameter SIDS   = 256,
+    parameter PLANES = 5,                     // bits of a counter
+    parameter SID    = $clog2(SIDS)
+) (
+    input  wire                   clk,
+    input  wire                   clear,      // all
+    input  wire [SID-1:0]         sid,
+    input  wire                   count,      // one more of `sid`
+    input  wire                   forget,     // `sid` has none
+    output wire [PLANES*SIDS-1:0] planes
+);
+    reg [PLANES*SIDS-1:0] planes_reg;
+    reg [PLANES*SIDS-1:0] planes_next;
+    reg [SIDS-1:0]        carry;
+    integer               p;
+
+    wire [SIDS-1:0] who = {{(SIDS - 1){1'b0}}, 1'b1} << sid;
+
+    assign planes = planes_reg;
+
+    always @* begin
+        carry = count ? who : {SIDS{1'b0}};
+        for (p = 0; p < PLANES; p = p + 1) begin
+            planes_next[p*SIDS +: SIDS] = (planes_reg[p*SIDS +: SIDS] ^ carry) & ~(forget ? who : {SIDS{1'b0}});
+            carry = carry & planes_reg[p*SIDS +: SIDS];
+        end
+    end
+
+    always @(posedge clk) begin
+        if (count || forget) planes_reg <= planes_next;
+        if (clear) planes_reg <= {(PLANES*SIDS){1'b0}};
+    end
+endmodule
+
+`default_nettype wire

@@ -543,6 +543,28 @@ def test_a_context_that_does_not_reach_the_device_is_not_set(told):
     assert subscription.poll() is not None
 
 
+def test_contexts_set_in_bulk_are_all_set_or_none(told):
+    unit, car, cam, subscription = told
+    written = unit.set_context
+
+    def write_once(row, box):
+        written(row, box)
+        unit.set_context = fail
+
+    def fail(row, box):
+        unit.set_context = written
+        raise DeviceError("the device does not answer.")
+
+    van = car.broker.connect("van")
+    van.subscribe("a = 1", context=NEAR)
+    unit.set_context = write_once
+    with pytest.raises(DeviceError):
+        car.broker.set_contexts([car, van], {"x": [1_000, 1], "y": [0, 1]})
+    assert (car.context, van.context) == ({"x": 0, "y": 0}, {})
+    cam.publish({"a": 1}, context={"x": 0, "y": 0})
+    assert subscription.poll() is not None
+
+
 def test_a_publish_that_the_device_cannot_match_is_not_accepted(told):
     unit, _, cam, subscription = told
     cam.set_context(x=0, y=0)

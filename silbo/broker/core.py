@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import repeat
@@ -200,7 +201,15 @@ class Core:
             return []
         changes = list(rows_of(columns))
         self.contexts.check_all(rows, changes)
-        return [(i, change) for i, change in enumerate(changes) if self.set_context(peers[i], change)]
+        changed = []
+        with ExitStack() as undo:
+            for i, (peer, change) in enumerate(zip(peers, changes, strict=True)):
+                before = {**dict.fromkeys(change), **self.contexts.at(peer.row)}
+                if self.set_context(peer, change):
+                    undo.callback(self.set_context, peer, before)
+                    changed.append((i, change))
+            undo.pop_all()
+        return changed
 
     def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""

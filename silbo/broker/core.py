@@ -201,7 +201,7 @@ class Core:
             return []
         changes = list(rows_of(columns))
         self.contexts.check_all(rows, changes)
-        changed = []
+        changed: list[tuple[int, Mapping[str, ContextValue | None]]] = []
         with ExitStack() as undo:
             for i, (peer, change) in enumerate(zip(peers, changes, strict=True)):
                 before = {**dict.fromkeys(change), **self.contexts.at(peer.row)}

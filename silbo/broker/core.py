@@ -22,7 +22,7 @@ from silbo.broker.bulk import Columns, are_numbers, rows_of
 from silbo.broker.offload import OffloadLike, maker_of
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.table import ContextTable
-from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, SilboError, UnknownId
+from silbo.errors import DeviceError, DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, SilboError, UnknownId
 from silbo.matching.candidates import Candidates, Deciding, Found, SubscriptionRow
 from silbo.matching.decision import decided
 from silbo.matching.filter import Filter
@@ -79,8 +79,6 @@ class Core:
         self.peers: dict[str, Peer] = {}
         self.contexts = ContextTable()
         self._wanted = checked_index(index)
-        if offload is not None and isinstance(self._wanted, str) and not find_spec("numba"):
-            self._wanted = "plain"  # a board need not have what the fast one needs
         self._index: Candidates | None = None if isinstance(self._wanted, str) else self._wanted
         self._fast: FastIndex | None = None
         self._is_deciding: bool | None = None
@@ -216,8 +214,8 @@ class Core:
         publication = self.accept(peer, message)
         try:
             (found,) = self._found((publication,))
-        except SilboError:
-            peer.sequence -= 1  # a device that fails accepts nothing
+        except DeviceError:
+            peer.sequence -= 1  # nobody has seen it
             raise
         return publication, decided(publication, message[2], found, self.contexts)
 
@@ -229,7 +227,7 @@ class Core:
         batch = [_accepted(peer, message, shown) for message, shown in zip(messages, offered, strict=True)]
         try:
             found_of_all = self._found(batch)
-        except SilboError:
+        except DeviceError:
             peer.sequence -= len(batch)
             raise
         return (
@@ -270,10 +268,15 @@ def _accepted(peer: Peer, message: Message, offered: Context) -> Publication:
 
 def checked_index(index: IndexLike | None) -> Candidates | str:
     """An index, or the name of one that there is."""
-    wanted = os.environ.get("SILBO_INDEX", "fast") if index is None else index
+    wanted = os.environ.get("SILBO_INDEX", usual_index()) if index is None else index
     if isinstance(wanted, str) and wanted not in INDEXES:
         raise InvalidValue("index", f"expected one of {', '.join(INDEXES)}, not {wanted!r}.")
     return wanted
+
+
+def usual_index() -> str:
+    """The fast one, or the plain one where numba is not to be had, as on a board with an ARM of 32 bits."""
+    return "plain" if find_spec("numba") is None else "fast"
 
 
 def _offered(peer: Peer, message: Message) -> Context:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -235,10 +236,15 @@ def _accepted(peer: Peer, message: Message, offered: Context) -> Publication:
 
 def checked_index(index: IndexLike | None) -> Candidates | str:
     """An index, or the name of one that there is."""
-    wanted = os.environ.get("SILBO_INDEX", "fast") if index is None else index
+    wanted = os.environ.get("SILBO_INDEX", usual_index()) if index is None else index
     if isinstance(wanted, str) and wanted not in INDEXES:
         raise InvalidValue("index", f"expected one of {', '.join(INDEXES)}, not {wanted!r}.")
     return wanted
+
+
+def usual_index() -> str:
+    """The fast one, or the plain one where numba is not to be had, as on a board with an ARM of 32 bits."""
+    return "plain" if find_spec("numba") is None else "fast"
 
 
 def _offered(peer: Peer, message: Message) -> Context:

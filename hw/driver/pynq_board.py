@@ -111,5 +111,7 @@ def _named(overlay: Any, vlnv: str) -> str:
     """The name of the one core of this kind in an overlay."""
     names = [name for name, core in overlay.ip_dict.items() if core["type"].startswith(vlnv)]
     if len(names) != 1:
-        raise DeviceError(f"this overlay has {len(names)} cores {vlnv}, and must have one. Load the matcher's bitstream.")
+        raise DeviceError(
+            f"this overlay has {len(names)} cores {vlnv}, and must have one. Load the matcher's bitstream."
+        )
     return str(names[0])

@@ -142,9 +142,7 @@ class X2cbbr:
             self._write(Register.CONTEXT, row)
             return
         ends = [_coordinate(end, "box") for end in (box.x_low, box.x_high, box.y_low, box.y_high)]
-        for register, end in zip(
-            (Register.X_LOW, Register.X_HIGH, Register.Y_LOW, Register.Y_HIGH), ends, strict=True
-        ):
+        for register, end in zip((Register.X_LOW, Register.X_HIGH, Register.Y_LOW, Register.Y_HIGH), ends, strict=True):
             self._write(register, end)
         self._write(Register.CONTEXT, row | VALID)
 

@@ -70,8 +70,8 @@ def _verdict(results: Results) -> str:
     each = [line["match"] for line in results["bitmap"]["publications"]]
     same = "whatever the publication says" if len(set(each)) == 1 else f"between {min(each)} and {max(each)}"
     return (
-        f"A publication of 252 words is matched against 252 subscriptions in {match['bitmap']:,} cycles with bitmap rows,"
-        f" {same}, and in {match['list']:,} with the paper's list rows; the paper has {theirs:,}."
+        f"A publication of 252 words is matched against 252 subscriptions in {match['bitmap']:,} cycles with bitmap"
+        f" rows, {same}, and in {match['list']:,} with the paper's list rows; the paper has {theirs:,}."
         f" Every answer was {'right' if results['agrees'] else 'NOT right'}. These are cycles of a simulation, not a"
         " board's time."
     )

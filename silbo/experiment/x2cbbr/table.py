@@ -5,7 +5,7 @@ Times are cycles divided by the paper's clocks. Nothing here ran at these clocks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from silbo.experiment.x2cbbr import published as paper
@@ -30,13 +30,12 @@ def text(results: Results) -> str:
     return _aligned([HEADS, *lines(results)])
 
 
-def _aligned(rows: Iterable[Line]) -> str:
-    rows = list(rows)
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+def _aligned(rows: Sequence[Line]) -> str:
+    first, *others = [max(len(row[column]) for row in rows) for column in range(4)]
     return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
+        "  ".join([row[0].ljust(first), *(cell.rjust(width) for cell, width in zip(row[1:], others, strict=True))])
         for row in rows
-    )  # fmt: skip
+    )
 
 
 def _table_1(results: Results) -> Iterator[Line]:

@@ -13,8 +13,8 @@ from silbo.experiment.x2cbbr import published as paper
 Results: TypeAlias = dict[str, Any]
 Line: TypeAlias = tuple[str, str, str, str]  # what, the paper's, ours with bitmaps, ours with lists
 
-HEADS = ("", "paper", "bitmap rows", "list rows")
 ASSUMED = f"at an assumed {paper.CORE_MHZ} MHz"
+HEADS = (f"cycles (µs {ASSUMED})", "paper", "bitmap rows", "list rows")
 
 
 def lines(results: Results) -> Iterator[Line]:
@@ -41,23 +41,22 @@ def _aligned(rows: Sequence[Line]) -> str:
 def _table_1(results: Results) -> Iterator[Line]:
     at_150, at_50 = paper.cycles(paper.INIT_US), paper.cycles(paper.INIT_US, paper.INTERFACE_MHZ)
     yield (
-        "memory initialisation, cycles", f"{at_150:,} or {at_50:,}",
-        *(f"{results[mode]['init_cycles']:,}" for mode in ("bitmap", "list")),
+        "memory initialisation", f"{at_150:,} or {at_50:,}",
+        *(_cycles(results[mode]["init_cycles"]) for mode in ("bitmap", "list")),
     )  # fmt: skip
     for what, times in (("register", paper.REGISTER_US), ("match", paper.MATCH_US)):
         verb = "mapping and registration of" if what == "register" else "matching one publication against"
         for i, count in enumerate(paper.LOADS):
             ours = [results[mode]["table_1"][i][what] for mode in ("bitmap", "list")]
-            yield f"Table 1: {verb} {count}, cycles", f"{paper.cycles(times[i]):,}", *(f"{each:,}" for each in ours)
-            yield f"  the same in µs, {ASSUMED}", f"{times[i]:.2f}", *(_us(each) for each in ours)
+            yield f"Table 1: {verb} {count}", _cycles(paper.cycles(times[i])), *(_cycles(each) for each in ours)
 
 
 def _tables_2_and_3(results: Results) -> Iterator[Line]:
     for i, each in enumerate(results["bitmap"]["publications"]):
         yield (
-            f"Tables 2, 3: matching against 252, {each['publication']}, cycles",
-            f"{paper.cycles(paper.MATCH_US[-1]):,}" if i == 0 else "",
-            *(f"{results[mode]['publications'][i]['match']:,}" for mode in ("bitmap", "list")),
+            f"Tables 2, 3: matching against 252, {each['publication']}",
+            _cycles(paper.cycles(paper.MATCH_US[-1])) if i == 0 else "",
+            *(_cycles(results[mode]["publications"][i]["match"]) for mode in ("bitmap", "list")),
         )
     for counted, bytes_ in (("publication and filters", paper.PUBLICATION + paper.LOADS[-1] * paper.FILTER),
                             ("publication alone", paper.PUBLICATION)):  # fmt: skip
@@ -89,8 +88,9 @@ def _case_2(results: Results) -> Iterator[Line]:
         )
 
 
-def _us(cycles: int) -> str:
-    return f"{paper.microseconds(cycles):.2f}"
+def _cycles(count: int) -> str:
+    """Cycles, and what they would take at the paper's clock."""
+    return f"{count:,} ({paper.microseconds(count):.2f})"
 
 
 def _yes(holds: bool) -> str:

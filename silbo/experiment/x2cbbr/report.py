@@ -52,7 +52,7 @@ def write(results: Results, folder: Path) -> None:
 def _body(results: Results, folder: Path) -> Iterator[str]:
     yield heading(TITLE, 1)
     yield paragraph(_verdict(results))
-    yield picture(folder / "table1.png", "Cycles for one to six loads of Set1; the vertical axes are logarithmic.")
+    yield picture(folder / "table1.png", "Cycles for one to six loads of Set1.")
     yield tabled(table.HEADS, table.lines(results))
     yield heading("Commonality")
     yield paragraph(_common(results))

@@ -22,7 +22,7 @@ test: $(READY) ## all tests
 
 .PHONY: checked
 checked: $(READY) ## all tests with bounds checking in the kernels, and their arrays passed plainly
-	SILBO_CHECKED_KERNELS=1 $(BIN)/pytest -m "not spark"
+	SILBO_CHECKED_KERNELS=1 $(BIN)/pytest -m "not spark and not rtl"
 
 .PHONY: kafka
 kafka: $(READY) ## Apache Kafka on this machine, for trials: one node, data in a temporary folder

@@ -18,8 +18,10 @@
     ├── Closed                 a verb on what was closed before
     ├── SlowSubscriber         a subscription that ended because its queue was full
     ├── NotAcknowledged        Kafka did not take what was sent
-    ├── DeviceFull             a matcher in hardware that has no room for one more subscription
+    ├── DeviceError            the matcher in hardware refused a command, or does not work (failure)
+    │   └── DeviceFull  DeviceNotAnswering
     ├── MissingPart            an optional part that is not installed (the command that installs it)
+    │   └── HardwareUnavailable
     └── UnknownEngine          a URL or an engine's name that this version does not serve
 
 `get(timeout=…)` raises the built-in `TimeoutError`. Whatever is raised, the state is as it was before.
@@ -313,20 +315,45 @@ class NotAcknowledged(SilboError):
         super().__init__(f"Kafka has not acknowledged what was sent: {reason}. See that it runs, then send again.")
 
 
+class MissingPart(SilboError, ImportError):
+    """An optional part is not there; `command` installs it."""
+
+    remedy = "Install it with"
+
+    def __init__(self, what: str, *, extra: str | None = None, command: str = "", why: str = "") -> None:
+        self.command = command if extra is None else f"pip install 'silbo[{extra}]'"
+        super().__init__(f"{what} is not there. {self.remedy}: {self.command}{why and chr(10)}{why}")
+
+
+class HardwareUnavailable(MissingPart):
+    """There is no board, or nothing to simulate it with."""
+
+    remedy = "What helps"
+
+
 class DeviceError(SilboError):
-    """The matcher in hardware refused a command, and changed nothing."""
+    """The matcher in hardware refused a command, and changed nothing, or it is none; `failure` is its own word."""
+
+    failure: str | None = None
+
+    @classmethod
+    def of(cls, command: str, failure: str, remedy: str) -> DeviceError:
+        """The error of a command that was refused."""
+        error = cls(f"the device refused {command}: {failure}. {remedy}")
+        error.failure = failure
+        return error
 
 
 class DeviceFull(DeviceError):
     """No room for one more subscription."""
 
 
-class MissingPart(SilboError, ImportError):
-    """An optional part is not there; `command` installs it."""
+class DeviceNotAnswering(DeviceError):
+    """A wait for the device that came to its bound."""
 
-    def __init__(self, what: str, *, extra: str | None = None, command: str = "", why: str = "") -> None:
-        self.command = command if extra is None else f"pip install 'silbo[{extra}]'"
-        super().__init__(f"{what} is not there. Install it with: {self.command}{why and chr(10)}{why}")
+    def __init__(self, what: str, seen: str) -> None:
+        super().__init__(f"the device does not come to an end with {what}: {seen}. Load its bitstream anew.")
+        self.what = what
 
 
 class UnknownEngine(SilboError, ValueError):

@@ -1,7 +1,9 @@
 """What holds for every test."""
 
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -20,13 +22,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 # Java compiles quickly instead of well, in every process that a test starts: none of them lives long
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
+ROOT = Path(__file__).parent.parent
+
 # the folders hold silbo.context and so on: imported under their bare names they would be second copies
 FOLDERS = ("context", "matching", "streaming", "hw")
 
 
 def pytest_collection_modifyitems(items):
     """What takes long comes last: a failure elsewhere is seen first, and Spark and Kafka start once."""
-    items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
+    items.sort(key=lambda item: [item.get_closest_marker(name) is not None for name in ("spark", "rtl")])
 
 
 @pytest.fixture(params=["fast", "plain"])
@@ -101,6 +105,28 @@ def topics(kafka, request):
     prefix = f"silbo-{abs(hash(request.node.nodeid))}"
     create_topics(kafka.address, 3, prefix)
     return prefix
+
+
+@pytest.fixture(scope="session", params=["bitmap", "list"])
+def matcher(request):
+    """The parameters of a matcher of full size whose simulation is compiled, in both ways to keep rows of the CRT."""
+    from silbo.hw.driver.registers import CrtMode
+    from silbo.hw.simulation import Parameters, library
+
+    parameters = Parameters(crt_mode=CrtMode[request.param.upper()])
+    library(parameters)
+    return parameters
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """A wheel built from the sdist, as a release is."""
+    out = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT], check=True, capture_output=True
+    )
+    (built,) = out.glob("*.whl")
+    return built
 
 
 def imported_as_top_level(modules):

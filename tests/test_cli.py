@@ -124,7 +124,9 @@ def test_explain_says_when_there_is_nothing_to_explain(log):
     assert "nothing to explain" in done.stdout
 
 
-@pytest.mark.parametrize("command", [[], ["replay"], ["diff"], ["explain"]])
+@pytest.mark.parametrize(
+    "command", [[], ["replay"], ["diff"], ["explain"], ["hw"], ["hw", "build"], ["hw", "sim"]], ids=" ".join
+)
 def test_every_help_has_examples(command):
     done = silbo(*command, "--help")
     assert done.returncode == 0

@@ -4,7 +4,6 @@ Most of it runs over a model of the device, at sizes so small that it is full al
 answer runs over the RTL, simulated.
 """
 
-import argparse
 import json
 import math
 from fractions import Fraction
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 import silbo
 from silbo.broker.fold import Fold
-from silbo.cli import hw_fit
+from silbo.cli import main
 from silbo.context.function import ContextFunction
 from silbo.context.table import ContextTable
 from silbo.errors import DeviceError
@@ -737,10 +736,7 @@ def filter_of(events, subscriber):
 
 
 def hw_fit_prints(capsys, *arguments):
-    parser = argparse.ArgumentParser()
-    hw_fit.add_to(parser.add_subparsers())
-    options = parser.parse_args(["fit", *arguments])
-    assert options.run(options) == 0
+    assert main(["hw", "fit", *arguments]) == 0
     return capsys.readouterr().out
 
 

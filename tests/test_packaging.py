@@ -9,8 +9,6 @@ import venv
 import zipfile
 from pathlib import Path
 
-import pytest
-
 import silbo
 
 ROOT = Path(__file__).parent.parent
@@ -100,23 +98,14 @@ def test_the_oracle_is_short_and_imports_only_the_tree():
     assert [(node.module, [alias.name for alias in node.names]) for node in ours] == [("silbo.language", ["tree"])]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """A wheel built from the sdist, as a release is."""
-    out = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT], check=True, capture_output=True
-    )
-    (built,) = out.glob("*.whl")
-    return built
-
-
 def test_the_wheel_installs_nothing_but_silbo(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names} == {"silbo", f"silbo-{silbo.__version__}.dist-info"}
     for needed in (
         "silbo/py.typed",
         "silbo/context/table.py",
+        "silbo/hw/rtl/x2cbbr.v",
+        "silbo/hw/sim/x2cbbr_sim.cpp",
         "silbo/matching/oracle.py",
     ):
         assert needed in names

@@ -22,6 +22,7 @@ module crt #(
     input  wire [ADDRESS-1:0] zero_address,
     // registering: one filter of subscription `sid` (FSM1), or the subscription is taken out
     input  wire [SID-1:0]     sid,
+    input  wire [SIDS-1:0]    who,            // its bit
     input  wire               filter_valid,
     input  wire [WIDTH-1:0]   filter,
     output wire               filter_done,
@@ -164,7 +165,7 @@ module crt #(
             reg [1:0] last_reg;
 
             // chains are a matter of lists
-            wire unused = &{1'b0, is_filter, highest, has_no_high};
+            wire unused = &{1'b0, is_filter, highest, has_no_high, sid};
 
             assign match_read             = answers;
             assign match_read_address     = answer_address;
@@ -185,7 +186,7 @@ module crt #(
             xpath_fsm3_bitmap #(.ROWS(FILTERS), .SIDS(SIDS), .SLOTS(SLOTS)) fsm3 (
                 .clk           (clk),
                 .rst           (rst),
-                .sid           (sid),
+                .who           (who),
                 .append        (append),
                 .append_address(append_address),
                 .append_done   (append_done),
@@ -211,6 +212,7 @@ module crt #(
             reg  [SID-1:0] told_reg;
             reg            found_all_reg;
             wire           reads_all;
+            wire           unused = &{1'b0, who};  // a slot holds the number
 
             assign found     = {{(SIDS - 1){1'b0}}, tells_reg} << told_reg;
             assign found_all = found_all_reg;

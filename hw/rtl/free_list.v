@@ -25,14 +25,18 @@ module free_list #(
     localparam GROUPS = DEPTH / 16;
 
     reg [DEPTH-1:0]   used_reg;
-    reg [ADDRESS-1:0] low_base_reg;
+    reg [ADDRESS-1:0] low_base_reg;           // the first of the sixteen that have it
     reg [ADDRESS-1:0] high_base_reg;
     reg [ADDRESS-1:0] low_base_next;
     reg [ADDRESS-1:0] high_base_next;
-    reg [15:0]        low_sixteen_reg;        // the free ones of the sixteen from there on
+    reg [15:0]        low_sixteen_reg;        // which of them are free
     reg [15:0]        high_sixteen_reg;
+    reg [15:0]        low_sixteen_next;
+    reg [15:0]        high_sixteen_next;
     reg [ADDRESS-1:0] low_next;
     reg [ADDRESS-1:0] high_next;
+    reg               is_below;               // there is one among the sixteens before
+    reg               is_above;
     wire [DEPTH-1:0]  free;
     wire [DEPTH-1:0]  free_but_0;
     integer           i;
@@ -43,12 +47,29 @@ module free_list #(
     assign free_but_0 = free & ~1;
 
     always @* begin
-        low_base_next  = {ADDRESS{1'b0}};
-        high_base_next = {ADDRESS{1'b0}};
-        for (i = GROUPS - 1; i >= 0; i = i - 1)
-            if (|free[i*16 +: 16]) low_base_next = i[ADDRESS-1:0] << 4;
-        for (i = 0; i < GROUPS; i = i + 1)
-            if (|free_but_0[i*16 +: 16]) high_base_next = i[ADDRESS-1:0] << 4;
+        low_base_next    = {ADDRESS{1'b0}};
+        low_sixteen_next = 16'd0;
+        is_below         = 1'b0;
+        for (i = 0; i < GROUPS; i = i + 1) begin
+            if (|free[i*16 +: 16] && !is_below) begin
+                low_base_next    = low_base_next | (i[ADDRESS-1:0] << 4);
+                low_sixteen_next = low_sixteen_next | free[i*16 +: 16];
+            end
+            is_below = is_below || |free[i*16 +: 16];
+        end
+    end
+
+    always @* begin
+        high_base_next    = {ADDRESS{1'b0}};
+        high_sixteen_next = 16'd0;
+        is_above          = 1'b0;
+        for (i = GROUPS - 1; i >= 0; i = i - 1) begin
+            if (|free_but_0[i*16 +: 16] && !is_above) begin
+                high_base_next    = high_base_next | (i[ADDRESS-1:0] << 4);
+                high_sixteen_next = high_sixteen_next | free_but_0[i*16 +: 16];
+            end
+            is_above = is_above || |free_but_0[i*16 +: 16];
+        end
     end
 
     always @* begin
@@ -63,8 +84,8 @@ module free_list #(
     always @(posedge clk) begin
         low_base_reg     <= low_base_next;
         high_base_reg    <= high_base_next;
-        low_sixteen_reg  <= free[low_base_next +: 16];
-        high_sixteen_reg <= free_but_0[high_base_next +: 16];
+        low_sixteen_reg  <= low_sixteen_next;
+        high_sixteen_reg <= high_sixteen_next;
         lowest_reg       <= low_base_reg | low_next;
         highest_reg      <= high_base_reg | high_next;
         is_full_reg      <= !(|low_sixteen_reg);

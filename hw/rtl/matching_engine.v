@@ -4,15 +4,14 @@
 
 module matching_engine #(
     parameter SIDS = 256,
-    parameter MOST = 16,                      // filters of a subscription
-    parameter SID  = $clog2(SIDS)
+    parameter MOST = 16                       // filters of a subscription
 ) (
     input  wire            clk,
     input  wire            rst,
     // registering
-    input  wire [SID-1:0]  sid,
-    input  wire            store,             // one more filter of `sid`
-    input  wire            forget,            // `sid` is gone
+    input  wire [SIDS-1:0] who,               // the bit of a subscription
+    input  wire            store,             // one more filter of it
+    input  wire            forget,            // it is gone
     // matching
     input  wire            start,             // a publication begins
     input  wire [SIDS-1:0] found,             // one more of these subscriptions' filters
@@ -31,7 +30,7 @@ module matching_engine #(
     storing_counters #(.SIDS(SIDS), .PLANES(PLANES)) storing (
         .clk   (clk),
         .clear (rst),
-        .sid   (sid),
+        .who   (who),
         .count (store),
         .forget(forget),
         .planes(stored)

@@ -4,14 +4,13 @@
 
 module storing_counters #(
     parameter SIDS   = 256,
-    parameter PLANES = 5,                     // bits of a counter
-    parameter SID    = $clog2(SIDS)
+    parameter PLANES = 5                      // bits of a counter
 ) (
     input  wire                   clk,
     input  wire                   clear,      // all
-    input  wire [SID-1:0]         sid,
-    input  wire                   count,      // one more of `sid`
-    input  wire                   forget,     // `sid` has none
+    input  wire [SIDS-1:0]        who,        // the bit of a subscription
+    input  wire                   count,      // it has one more
+    input  wire                   forget,     // it has none
     output wire [PLANES*SIDS-1:0] planes
 );
     reg [PLANES*SIDS-1:0] planes_reg;
@@ -19,14 +18,12 @@ module storing_counters #(
     reg [SIDS-1:0]        carry;
     integer               p;
 
-    wire [SIDS-1:0] who = {{(SIDS - 1){1'b0}}, 1'b1} << sid;
-
     assign planes = planes_reg;
 
     always @* begin
-        carry = count ? who : {SIDS{1'b0}};
+        carry = who & {SIDS{count}};
         for (p = 0; p < PLANES; p = p + 1) begin
-            planes_next[p*SIDS +: SIDS] = (planes_reg[p*SIDS +: SIDS] ^ carry) & ~(forget ? who : {SIDS{1'b0}});
+            planes_next[p*SIDS +: SIDS] = (planes_reg[p*SIDS +: SIDS] ^ carry) & ~(who & {SIDS{forget}});
             carry = carry & planes_reg[p*SIDS +: SIDS];
         end
     end

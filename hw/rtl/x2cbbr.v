@@ -89,6 +89,7 @@ module x2cbbr #(
     wire [SID-1:0]   asked_sid;
     wire             asked_is_used;
     wire [SID-1:0]   sid;
+    wire [SIDS-1:0]  who;
     wire [SID-1:0]   free_sid;
     wire             smt_is_full;
     wire             smt_take;
@@ -247,7 +248,7 @@ module x2cbbr #(
         .done      (init_done)
     );
 
-    xpath_fsm1 #(.WIDTH(WIDTH), .MOST(MOST), .SID(SID)) fsm1 (
+    xpath_fsm1 #(.WIDTH(WIDTH), .MOST(MOST), .SIDS(SIDS)) fsm1 (
         .clk           (clk),
         .rst           (rst || clear),
         .push          (push),
@@ -261,6 +262,7 @@ module x2cbbr #(
         .finished      (finished),
         .failure       (finished_failure),
         .sid           (sid),
+        .who_reg       (who),
         .smt_is_full   (smt_is_full),
         .smt_free      (free_sid),
         .smt_is_used   (asked_is_used),
@@ -297,6 +299,7 @@ module x2cbbr #(
         .zero         (zero_row),
         .zero_address (step[ADDRESS-1:0]),
         .sid          (sid),
+        .who          (who),
         .filter_valid (filter_valid),
         .filter       (filter),
         .filter_done  (filter_done),
@@ -378,7 +381,7 @@ module x2cbbr #(
     matching_engine #(.SIDS(SIDS), .MOST(MOST)) engine (
         .clk        (clk),
         .rst        (rst || clear),
-        .sid        (sid),
+        .who        (who),
         .store      (filter_done && filter_is_new),
         .forget     (smt_give),
         .start      (start),

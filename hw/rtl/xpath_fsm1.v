@@ -9,7 +9,8 @@
 module xpath_fsm1 #(
     parameter WIDTH = 32,                     // bits of a filter
     parameter MOST  = 16,                     // filters of a subscription
-    parameter SID   = 8,                      // bits of a t-SID
+    parameter SIDS  = 256,
+    parameter SID   = $clog2(SIDS),
     parameter COUNT = $clog2(MOST + 2)
 ) (
     input  wire             clk,
@@ -27,6 +28,7 @@ module xpath_fsm1 #(
     output reg              finished,
     output reg  [2:0]       failure,
     output wire [SID-1:0]   sid,              // that it gave, or is removing
+    output reg  [SIDS-1:0]  who_reg,          // the same as a bit, two cycles after the start
     // SMT
     input  wire             smt_is_full,
     input  wire [SID-1:0]   smt_free,
@@ -115,6 +117,7 @@ module xpath_fsm1 #(
         state_reg <= state_next;
         if (smt_take) sid_reg <= smt_free;
         else if (start_remove && state_reg == IDLE) sid_reg <= remove_sid;
+        who_reg <= {{(SIDS - 1){1'b0}}, 1'b1} << sid_reg;
         if (state_reg != FILTERS) at_reg <= {COUNT{1'b0}};
         else if (filter_done) at_reg <= at_reg + 1'b1;
         if (rst) state_reg <= IDLE;

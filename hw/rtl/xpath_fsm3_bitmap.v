@@ -15,7 +15,7 @@ module xpath_fsm3_bitmap #(
 ) (
     input  wire               clk,
     input  wire               rst,
-    input  wire [SID-1:0]     sid,            // whom all this is about
+    input  wire [SIDS-1:0]    who,            // whom all this is about: the bit of a t-SID
     // FSM2: append it to a row
     input  wire               append,
     input  wire [ADDRESS-1:0] append_address,
@@ -46,9 +46,8 @@ module xpath_fsm3_bitmap #(
     reg               is_here_reg;
     reg               is_over_reg;            // the sweep has read all rows
 
-    wire [SIDS-1:0] mask   = {{(SIDS - 1){1'b0}}, 1'b1} << sid;
-    wire            has    = |(row & mask);
-    wire            leaves = state_reg == SWEEP && is_here_reg && has;
+    wire has    = |(row & who);
+    wire leaves = state_reg == SWEEP && is_here_reg && has;
 
     assign append_done    = state_reg == APPEND;
     assign append_is_new  = append_done && !has;
@@ -58,7 +57,7 @@ module xpath_fsm3_bitmap #(
     assign read_address   = state_reg == SWEEP ? address_reg : append_address;
     assign write          = append_is_new || leaves;
     assign write_address  = at_reg;
-    assign write_row      = row ^ mask;
+    assign write_row      = row ^ who;
     assign write_visitors = leaves ? visitors - 1'b1 : visitors + 1'b1;
     assign give           = leaves && visitors == 1;
     assign give_address   = at_reg;

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from silbo import __version__
-from silbo.cli import bench, diff, experiment, explain, replay, stream, warm
+from silbo.cli import bench, diff, experiment, explain, hw, replay, stream, warm
 from silbo.errors import SilboError
 
 EPILOG = """examples:
@@ -22,6 +22,7 @@ EPILOG = """examples:
   silbo stream --log city --checkpoint state   match a log of records in bulk, on Spark
   silbo bench matching                         what matching takes on this machine
   silbo experiment siena --quick               the paper's experiment against SIENA, within two minutes
+  silbo hw sim                                 publications through the simulated matcher in hardware
   silbo warm                                   compile the kernels ahead of their first use
 """
 
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"silbo {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (replay, diff, explain, stream, bench, experiment, warm):
+    for command in (replay, diff, explain, stream, bench, experiment, hw, warm):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     # logs are UTF-8 with LF, whatever the terminal's locale says

@@ -1,0 +1,125 @@
+"""The simulated matcher as a device: the library that `simulation` compiles, by ctypes.
+
+A call runs the clock until the device has answered; between calls it stands still. So `cycles` counts what the
+device and its two buses took, and nothing of Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ctypes import CDLL, POINTER, byref, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from silbo.errors import Closed, DeviceError, DeviceNotAnswering, InvalidValue
+from silbo.hw.simulation import Parameters, library
+
+WAITED = "it did not answer for a million cycles"
+
+
+class _Outcome(IntEnum):
+    """What the library's functions give, as sim/x2cbbr_sim.cpp names it."""
+
+    FINE = 0
+    NO_ANSWER = 1
+    BUS_ERROR = 2
+    NO_SUCH_CELL = 3
+    NO_TRACE = 4
+
+
+class SimDevice:
+    """A matcher of its own, just reset."""
+
+    def __init__(self, parameters: Parameters | None = None, *, vcd: Path | str | None = None) -> None:
+        """Compile it if it is not there; with `vcd`, write every signal's changes to this file."""
+        self.parameters = parameters or Parameters()
+        self._library = _loaded(library(self.parameters, trace=vcd is not None))
+        self._sim: int | None = self._library.x2cbbr_new()
+        if vcd is not None:
+            self.trace(vcd)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def read(self, address: int) -> int:
+        """The register at this address."""
+        value = c_uint32()
+        self._checked(self._library.x2cbbr_read(self._alive, address, byref(value)), f"a read of {address:#05x}")
+        return value.value
+
+    def write(self, address: int, value: int) -> None:
+        """Write a register."""
+        self._checked(self._library.x2cbbr_write(self._alive, address, value), f"a write of {address:#05x}")
+
+    def send(self, words: Sequence[int]) -> None:
+        """Send a publication."""
+        beats = (c_uint32 * len(words))(*words)
+        self._checked(self._library.x2cbbr_send(self._alive, beats, len(words)), "a publication")
+
+    def close(self) -> None:
+        """End the simulation, and its waveform."""
+        if getattr(self, "_sim", None) is not None:
+            self._library.x2cbbr_delete(self._sim)
+            self._sim = None
+
+    @property
+    def cycles(self) -> int:
+        """Of the clock, since it began."""
+        return int(self._library.x2cbbr_cycles(self._alive))
+
+    def tick(self, cycles: int = 1) -> None:
+        """Let the clock run."""
+        self._library.x2cbbr_tick(self._alive, cycles)
+
+    def flip_filter(self, entry: int, bit: int) -> None:
+        """Change one bit of the filter that an entry of the CAM holds, as a fault would."""
+        self._checked(self._library.x2cbbr_flip_filter(self._alive, entry, bit), f"bit {bit} of entry {entry}")
+
+    def flip_context(self, row: int, bit: int) -> None:
+        """Change one bit of a row of the contextManager memory: x_low from 0, x_high, y_low, y_high, 128 its VALID."""
+        self._checked(self._library.x2cbbr_flip_context(self._alive, row, bit), f"bit {bit} of row {row}")
+
+    def trace(self, vcd: Path | str) -> None:
+        """Write every signal's changes to this file from now on."""
+        Path(vcd).touch()  # where that may not be, Python says so and why
+        self._checked(self._library.x2cbbr_trace(self._alive, str(vcd).encode()), "a waveform")
+
+    @property
+    def _alive(self) -> int:
+        if self._sim is None:
+            raise Closed("the simulated device")
+        return self._sim
+
+    def _checked(self, outcome: int, what: str) -> None:
+        match _Outcome(outcome):
+            case _Outcome.FINE:
+                return
+            case _Outcome.NO_ANSWER:
+                raise DeviceNotAnswering(what, WAITED)
+            case _Outcome.BUS_ERROR:
+                raise DeviceError(f"the device answered {what} with an error: nothing is at this address.")
+            case _Outcome.NO_SUCH_CELL:
+                raise InvalidValue("flip", f"the device has no {what}")
+            case _Outcome.NO_TRACE:
+                raise DeviceError("this device was made without a waveform. Make it with SimDevice(vcd=FILE).")
+
+
+def _loaded(path: Path) -> Any:
+    """The library with its functions' types."""
+    made = CDLL(str(path))
+    for name, gives, takes in (
+        ("new", c_void_p, []),
+        ("delete", None, [c_void_p]),
+        ("tick", None, [c_void_p, c_uint64]),
+        ("cycles", c_uint64, [c_void_p]),
+        ("write", c_int, [c_void_p, c_uint32, c_uint32]),
+        ("read", c_int, [c_void_p, c_uint32, POINTER(c_uint32)]),
+        ("send", c_int, [c_void_p, POINTER(c_uint32), c_uint32]),
+        ("flip_filter", c_int, [c_void_p, c_uint32, c_uint32]),
+        ("flip_context", c_int, [c_void_p, c_uint32, c_uint32]),
+        ("trace", c_int, [c_void_p, c_char_p]),
+    ):
+        function = getattr(made, f"x2cbbr_{name}")
+        function.restype, function.argtypes = gives, takes
+    return made

@@ -1,0 +1,84 @@
+"""`silbo hw sim`: publications through the simulated matcher, and the cycles that each took."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from silbo.cli.hw_build import add_shape, shape
+
+if TYPE_CHECKING:
+    from silbo.cli.commands import Commands
+    from silbo.hw.driver.sim import SimDevice
+    from silbo.hw.watched import Watched
+
+EPILOG = """examples:
+  silbo hw sim                                   a small demonstration
+  silbo hw sim --mode list --vcd matcher.vcd     the paper's rows, and every signal for a waveform viewer
+  silbo hw sim --json                            one JSON object
+
+Cycles are the device's own counts, and the buses' are not among them; the last line counts every cycle of the clock.
+A simulation says nothing of a board's clock.
+"""
+
+
+def add_to(commands: Commands) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "sim", help="run publications through the simulated matcher",
+        description="Run publications through the simulated matcher, and print what each took in cycles.",
+        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_shape(parser)
+    parser.add_argument("--vcd", type=Path, metavar="FILE", help="write every signal's changes to this file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run it, and print each step."""
+    from silbo.hw.driver.sim import SimDevice
+    from silbo.hw.driver.x2cbbr import X2cbbr
+    from silbo.hw.watched import Watched
+
+    device = SimDevice(shape(options), vcd=options.vcd)
+    with X2cbbr(device) as driver:
+        watched = Watched(driver)
+        demonstrate(watched)
+        print(as_json(watched, device) if options.json else as_text(watched, device))
+    return 0
+
+
+def demonstrate(unit: Watched) -> None:
+    """Three subscriptions, one of which moves."""
+    accident, jam, highway = 1, 2, 3  # words: any numbers
+    unit.register([accident, highway], row=0)
+    unit.register([jam])
+    unit.register([accident])
+    unit.set_context(0, (-20, 20, -20, 20))
+    unit.match((5, 5), [accident, highway])
+    unit.match((90, 5), [accident, highway])
+    unit.set_context(0, (70, 110, -20, 20))
+    unit.match((90, 5), [accident, highway])
+    unit.match(None, [jam, accident, highway])
+    unit.match((5, 5), range(1, 253))
+
+
+def as_text(unit: Watched, device: SimDevice) -> str:
+    """A line for each step, between what the device is and what it all took."""
+    shape = unit.driver.shape
+    first = (
+        f"X2CBBR, rows as {shape.crt_mode.name.lower()}s: {shape.filters} filters, {shape.sids} subscriptions, "
+        f"{shape.subscribers} subscribers in {shape.lanes} lanes; initialised in {unit.driver.cycles.init} cycles"
+    )
+    return "\n".join([first, *map(str, unit.steps), f"{device.cycles} cycles in all, with the buses'"])
+
+
+def as_json(unit: Watched, device: SimDevice) -> str:
+    """The same as one object."""
+    shape = {**asdict(unit.driver.shape), "crt_mode": unit.driver.shape.crt_mode.name.lower()}
+    steps = [asdict(step) for step in unit.steps]
+    return json.dumps({"shape": shape, "init_cycles": unit.driver.cycles.init, "steps": steps, "cycles": device.cycles})

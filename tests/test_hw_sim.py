@@ -265,6 +265,29 @@ def test_silbo_hw_sim_prints_cycles(capsys, matcher):
     assert told["init_cycles"] <= 260
 
 
+LOG = """\
+{"event":"advertise","session":"cam","id":"a","filter":"true"}
+{"event":"subscribe","session":"car","id":"s","filter":"msg = \\"accident\\" and severity >= 3","context":"abs(pub.x - this.x) <= 20"}
+{"event":"subscribe","session":"van","id":"s","filter":"severity >= 3"}
+{"event":"set_context","session":"car","values":{"x":12.0}}
+{"event":"publish","session":"cam","attributes":{"msg":"accident","severity":4},"context":{"x":15.0}}
+{"event":"publish","session":"cam","attributes":{"msg":"accident","severity":4},"context":{"x":99.0}}
+nonsense
+"""
+
+
+@pytest.mark.rtl
+def test_silbo_hw_sim_shows_what_of_a_log_the_device_did(capsys, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_text(LOG)
+    assert main(["hw", "sim", str(log), "--json"]) == 0
+    told = capsys.readouterr()
+    steps = json.loads(told.out)["steps"]
+    assert [step["verb"] for step in steps] == ["register", "context", "match", "match"]
+    assert [step["result"] for step in steps[2:]] == [[1], []]
+    assert told.err.startswith(f"{log}:7: ")
+
+
 @pytest.mark.rtl
 def test_silbo_hw_sim_writes_a_waveform(capsys, tmp_path):
     vcd = tmp_path / "matcher.vcd"

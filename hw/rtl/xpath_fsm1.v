@@ -55,6 +55,8 @@ module xpath_fsm1 #(
     reg [COUNT-1:0] at_reg;                   // the filter that is being registered
     reg [1:0]       state_reg;
     reg [1:0]       state_next;
+    reg             is_new_reg;               // the state is
+    reg             sweeps_reg;               // since the last cycle
     reg [SID-1:0]   sid_reg;
 
     wire is_too_many = count_reg > MOST[COUNT-1:0];
@@ -87,25 +89,25 @@ module xpath_fsm1 #(
                         state_next = FILTERS;
                     end
                 end else if (start_remove) begin
-                    finished    = !smt_is_used;
-                    failure     = smt_is_used ? F_NONE : F_NO_SUCH_TSID;
-                    sweep_start = smt_is_used;
+                    finished = !smt_is_used;
+                    failure  = smt_is_used ? F_NONE : F_NO_SUCH_TSID;
                     if (smt_is_used) state_next = REMOVE;
                 end
             end
             FILTERS: begin
-                if (filter_failed) begin
-                    sweep_start = 1'b1;
-                    state_next  = UNDO;
-                end else if (filter_done && is_last) begin
+                if (filter_failed) state_next = UNDO;
+                else if (filter_done && is_last) begin
                     finished   = 1'b1;
                     state_next = IDLE;
                 end
             end
             default: begin                    // UNDO, REMOVE
-                failure = state_reg == UNDO ? F_CRT_FULL : F_NONE;
+                // not before: it may be FSM3 that found no room, and it is free in the next cycle only
+                sweep_start = is_new_reg;
+                // as soon as `who_reg` is right: when the sweep is over, the SMT must know its lowest t-SID
+                smt_give    = sweeps_reg;
+                failure     = state_reg == UNDO ? F_CRT_FULL : F_NONE;
                 if (sweep_done) begin
-                    smt_give   = 1'b1;
                     finished   = 1'b1;
                     state_next = IDLE;
                 end
@@ -114,7 +116,9 @@ module xpath_fsm1 #(
     end
 
     always @(posedge clk) begin
-        state_reg <= state_next;
+        state_reg  <= state_next;
+        is_new_reg <= state_next != state_reg;
+        sweeps_reg <= sweep_start;
         if (smt_take) sid_reg <= smt_free;
         else if (start_remove && state_reg == IDLE) sid_reg <= remove_sid;
         who_reg <= {{(SIDS - 1){1'b0}}, 1'b1} << sid_reg;

@@ -44,6 +44,7 @@ module context_manager #(
     reg [GROUP-1:0] group_2_reg;
     reg [1:0]       valid_reg;
 
+    wire             reading   = start || reading_reg;  // the first group is read while the position is kept
     wire             is_last   = {{(32 - GROUP){1'b0}}, group_reg} == GROUPS - 1;
     wire             takes     = write && write_ready;
     wire [31:0]      row       = {{(32 - ROW){1'b0}}, write_row};
@@ -59,11 +60,11 @@ module context_manager #(
 
     always @(posedge clk) begin
         if (start) {x_reg, y_reg} <= {x, y};
-        reading_reg <= start || (reading_reg && !is_last);
-        group_reg   <= reading_reg ? group_reg + 1'b1 : {GROUP{1'b0}};
+        reading_reg <= reading && !is_last;
+        group_reg   <= reading ? group_reg + 1'b1 : {GROUP{1'b0}};
         group_1_reg <= group_reg;
         group_2_reg <= group_1_reg;
-        valid_reg   <= {valid_reg[0], reading_reg};
+        valid_reg   <= {valid_reg[0], reading};
         if (rst) begin
             reading_reg <= 1'b0;
             valid_reg   <= 2'b00;
@@ -81,7 +82,7 @@ module context_manager #(
                 .write_address(address),
                 .write_valid  (write_valid && !zero),
                 .write_box    (write_box),
-                .read         (reading_reg),
+                .read         (reading),
                 .read_address (group_reg),
                 .x            (x_reg),
                 .y            (y_reg),

@@ -16,16 +16,18 @@ from silbo.streaming.java import java
 SCRIPT = Path(__file__).parent.parent / "setup-debian"
 BASH = shutil.which("bash")
 JAVA_17 = "openjdk-17-jre-headless"
+SIMULATION = ("g++", "make", "iverilog")  # each is Debian's package of the same name
 
 
 class Machine:
-    """A path with nothing on it but what a test puts there."""
+    """A path with nothing on it but what simulates hardware, and what a test puts there."""
 
     def __init__(self, folder):
         self.bin = folder / "bin"
         self.calls = folder / "calls"
         self.bin.mkdir(parents=True)
-        self.put("python3", "")
+        for name in ("python3", *SIMULATION):
+            self.put(name, "")
         self.put("env", 'shift\nexec "$@"')  # drops the frontend's setting, which no stub reads
 
     def put(self, name, body):
@@ -122,6 +124,16 @@ def test_where_apt_fails_the_command_is_told_and_the_set_up_goes_on(machine):
 def test_a_python_without_venv_is_told_with_the_others(machine):
     machine.put("python3", "exit 1")
     assert machine.set_up().endswith(f"as root: apt-get install python3-venv {JAVA_17} maven\n")
+
+
+@pytest.mark.parametrize("name", SIMULATION)
+def test_what_simulates_the_hardware_is_told_when_it_is_missing(machine, name):
+    machine.java("17.0.12")
+    machine.put("mvn", "")
+    (machine.bin / name).unlink()
+    said = machine.set_up()
+    assert said.count("\n") == 1
+    assert said.endswith(f"as root: apt-get install {name}\n")
 
 
 def test_where_debian_has_only_a_newer_java_it_is_that(machine):

@@ -1,0 +1,33 @@
+"""Memories that a bench plays for FSM3: what is read comes with the next edge."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from silbo.hw.tb.module import Module
+
+
+class Rows:
+    """Rows of the CRT with their visitors, and FSM3 working on them."""
+
+    def __init__(self, fsm: Module, has_visitor_ports: bool) -> None:
+        self._fsm = fsm
+        self._has_visitor_ports = has_visitor_ports
+        self.rows: dict[int, int] = {}
+        self.visitors: dict[int, int] = {}
+        self._read = {"row": 0, "visitors": 0}
+
+    async def step(self, **inputs: int) -> SimpleNamespace:
+        """One cycle, with the memories following."""
+        seen = await self._fsm.step(**self._read, **inputs)
+        if seen.read:
+            self._read["row"] = self.rows.get(seen.read_address, 0)
+        if seen.read_visitors if self._has_visitor_ports else seen.read:
+            self._read["visitors"] = self.visitors.get(seen.read_address, 0)
+        if seen.write:
+            self.rows[seen.write_address] = seen.write_row
+        if self._has_visitor_ports and seen.write_visitors_valid:
+            self.visitors[seen.write_visitors_address] = seen.write_visitors
+        elif not self._has_visitor_ports and seen.write:
+            self.visitors[seen.write_address] = seen.write_visitors
+        return seen

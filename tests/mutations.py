@@ -17,11 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 # what builds, installs or measures says nothing about a mutation
-LEFT_OUT = [f"--ignore=tests/test_{name}.py" for name in ("packaging", "examples", "bench", "mutations")]
+LEFT_OUT = [f"--ignore=tests/test_{name}.py" for name in ("packaging", "examples", "bench", "mutations", "rtl")]
 # these see most of them, and come first
 LIKELY = [f"tests/test_{name}.py" for name in ("broker", "context", "fast", "equivalence")]
 STREAMING = [f"tests/test_{name}.py" for name in ("step", "holding")]
 HARDWARE = ["tests/test_offload.py"]
+RTL = ["tests/test_rtl.py"]
 
 
 @dataclass(frozen=True)
@@ -410,6 +411,78 @@ MUTATIONS = [
         "        x_low, x_high, y_low, y_high = zip(*found, strict=True)\n",
         "        x_low, x_high, y_low, y_high = zip(found[0], strict=True)\n",
     ),
+    Mutation(
+        "RTL: count a filter as often as it stands in a publication",
+        "hw/rtl/crt_cam_bank.v",
+        "\n                            && !(key_once_reg[1] && seen_reg[g]);",
+        ";",
+    ),
+    Mutation(
+        "RTL: remember over publications which filters were seen",
+        "hw/rtl/crt_cam_bank.v",
+        "if (forget || clear) seen_reg",
+        "if (clear) seen_reg",
+    ),
+    Mutation(
+        "RTL: leave the last byte of a filter out",
+        "hw/rtl/crt_cam_bank.v",
+        "&equal_reg[g*BYTES +: BYTES]",
+        "&equal_reg[g*BYTES +: BYTES - 1]",
+    ),
+    Mutation(
+        "RTL: keep the storing counter of a subscription that was removed",
+        "hw/rtl/storing_counters.v",
+        " & ~(who & {SIDS{forget}})",
+        "",
+    ),
+    Mutation(
+        "RTL: count a filter as often as it stands in a subscription",
+        "hw/rtl/x2cbbr.v",
+        "(filter_done && filter_is_new)",
+        "(filter_done)",
+    ),
+    Mutation(
+        "RTL: do not follow chained rows",
+        "hw/rtl/list_reader.v",
+        "wire [ADDRESS-1:0] next       = row[WIDTH-1 -: ADDRESS];",
+        "wire [ADDRESS-1:0] next       = {ADDRESS{1'b0}};",
+    ),
+    Mutation(
+        "RTL: unlink a row with all that stands behind it",
+        "hw/rtl/xpath_fsm3_list.v",
+        "if (unlinks) write_row = {next, before_slots_reg};",
+        "if (unlinks) write_row = {{ADDRESS{1'b0}}, before_slots_reg};",
+    ),
+    Mutation(
+        "RTL: leave what a refused subscription had registered",
+        "hw/rtl/xpath_fsm1.v",
+        "if (filter_failed) state_next = UNDO;",
+        "if (filter_failed) {finished, failure, state_next} = {1'b1, F_CRT_FULL, IDLE};",
+    ),
+    Mutation(
+        "RTL: take a box's border out",
+        "hw/rtl/context_lane.v",
+        "$signed(x) <= x_high",
+        "$signed(x) < x_high",
+    ),
+    Mutation(
+        "RTL: let a context in while a scan runs",
+        "hw/rtl/context_manager.v",
+        "!scanning && !start && !zero;",
+        "!zero;",
+    ),
+    Mutation(
+        "RTL: decide before the scan is over",
+        "hw/rtl/control.v",
+        "(found_all || found_all_reg) && !scanning;",
+        "(found_all || found_all_reg);",
+    ),
+    Mutation(
+        "RTL: begin a publication before the last result was taken",
+        "hw/rtl/control.v",
+        "!busy && !matching_reg && !done_reg;",
+        "!busy && !matching_reg;",
+    ),
 ]
 
 
@@ -464,6 +537,8 @@ def tried(mutation: Mutation, shared: Path) -> str | None:
         shutil.rmtree(folder)
     folder.mkdir()
     prepare(mutation, folder)
+    if mutation.file.startswith("hw/rtl"):
+        return first_failure(folder, cache, RTL)
     likely = {"streaming": STREAMING, "hw": HARDWARE}.get(mutation.file.partition("/")[0], LIKELY)
     return first_failure(folder, cache, likely) or first_failure(folder, cache, [*LEFT_OUT, "tests"])
 

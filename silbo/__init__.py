@@ -12,11 +12,13 @@ The public API is what this module names; README.md shows it at work.
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from silbo.broker.broker import Broker
 from silbo.broker.delivery import Subscription
+from silbo.broker.offload import MAKERS as _MAKERS
 from silbo.broker.session import Advertisement, Receipt, Session
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.presence import never_true
@@ -99,6 +101,14 @@ __all__ = [
     "this",
     "true",
 ]
+
+
+def _over_device(name: str, *given: Any) -> Any:
+    """What `Broker(offload=…)` asks for by name; the hardware's part is loaded when it does."""
+    return import_module("silbo.hw.opening").opened(name, *given)
+
+
+_MAKERS.update({name: partial(_over_device, name) for name in ("sim", "pynq", "auto")})
 
 
 def __dir__() -> list[str]:

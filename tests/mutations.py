@@ -21,6 +21,7 @@ LEFT_OUT = [f"--ignore=tests/test_{name}.py" for name in ("packaging", "examples
 # these see most of them, and come first
 LIKELY = [f"tests/test_{name}.py" for name in ("broker", "context", "fast", "equivalence")]
 STREAMING = [f"tests/test_{name}.py" for name in ("step", "holding")]
+HARDWARE = ["tests/test_offload.py"]
 
 
 @dataclass(frozen=True)
@@ -385,12 +386,36 @@ MUTATIONS = [
         "for each in reversed(passed):",
         "for each in passed:",
     ),
+    Mutation(
+        "round the low end of a device's box inwards",
+        "hw/fixed_point.py",
+        "    return math.floor(_clamped(coordinate - wide)),",
+        "    return math.ceil(_clamped(coordinate - wide)),",
+    ),
+    Mutation(
+        "forget that 1 and true are two words of the device",
+        "hw/words.py",
+        "said = ((name, KINDS[type(value)], value)",
+        'said = ((name, "string" if type(value) is str else "number", value)',
+    ),
+    Mutation(
+        "leave a part on the device of what found no room there",
+        "hw/offload.py",
+        "                    undo.callback(self._unregister, conjunction)\n",
+        "",
+    ),
+    Mutation(
+        "give a subscriber's row on the device the box of one subscription",
+        "hw/axes.py",
+        "        x_low, x_high, y_low, y_high = zip(*found, strict=True)\n",
+        "        x_low, x_high, y_low, y_high = zip(found[0], strict=True)\n",
+    ),
 ]
 
 
 def prepare(mutation: Mutation, folder: Path) -> None:
     """Make a copy of the checkout with one thing broken."""
-    for name in ("silbo", "context", "matching", "streaming", "tests", "examples"):
+    for name in ("silbo", "context", "hw", "matching", "streaming", "tests", "examples"):
         shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, folder)
@@ -439,7 +464,7 @@ def tried(mutation: Mutation, shared: Path) -> str | None:
         shutil.rmtree(folder)
     folder.mkdir()
     prepare(mutation, folder)
-    likely = STREAMING if mutation.file.startswith("streaming") else LIKELY
+    likely = {"streaming": STREAMING, "hw": HARDWARE}.get(mutation.file.partition("/")[0], LIKELY)
     return first_failure(folder, cache, likely) or first_failure(folder, cache, [*LEFT_OUT, "tests"])
 
 

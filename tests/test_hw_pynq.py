@@ -80,6 +80,27 @@ def test_the_driver_on_pynqs_classes_matches_as_the_rtl_does(run):
 
 
 @pytest.mark.rtl
+def test_a_broker_offloads_onto_the_board(run):
+    said = run("""
+        import os
+        import silbo
+        os.environ["SILBO_BITSTREAM"] = "x2cbbr.bit"
+        for name in ("pynq", "auto"):
+            board()
+            with silbo.Broker(offload=name, index="plain") as broker:
+                car = broker.connect("car")
+                car.set_context(x=1, y=2)
+                car.advertise("true")
+                alerts = car.subscribe("a = 1", context="abs(pub.x - this.x) <= 20")
+                car.publish({"a": 1})
+                car.publish({"a": 1}, context={"x": 22})
+                print(len(alerts.drain()), broker.stats()["offload"])
+    """)
+    told = "{'device': 1, 'software': 0, 'tsids': 1, 'words': 1, 'rows': 1, 'matches': 1}"
+    assert said.splitlines() == [f"1 {told}"] * 2
+
+
+@pytest.mark.rtl
 def test_a_publication_that_the_dma_cannot_send_is_told(run):
     said = run("""
         made = board()

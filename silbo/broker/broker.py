@@ -15,6 +15,7 @@ from silbo.broker.bulk import check_lengths, columns_of
 from silbo.broker.core import Core, IndexLike, Message
 from silbo.broker.delivery import Subscription
 from silbo.broker.dispatch import FINISH
+from silbo.broker.offload import OffloadLike
 from silbo.broker.record import Record
 from silbo.broker.session import ArrowTable, Receipt, Session
 from silbo.broker.tables import tables
@@ -38,14 +39,20 @@ class Broker:
     `record` keeps every accepted event, in the order of acceptance: a path of a new log file, which
     `silbo replay` and `silbo explain` read, or a function that takes each event and calls no verb itself.
     `index` is what finds candidates: 'fast' (compiled kernels, the default), 'plain' (a dictionary), or your own.
+    `offload` puts what fits onto the matcher in hardware: 'sim' (its RTL, simulated), 'pynq' (a board), 'auto' (the
+    board if there is one, else software alone); `index` has the rest.
     """
 
     def __init__(
-        self, *, record: str | PathLike[str] | Callable[[Event], object] | None = None, index: IndexLike | None = None
+        self,
+        *,
+        record: str | PathLike[str] | Callable[[Event], object] | None = None,
+        index: IndexLike | None = None,
+        offload: OffloadLike | None = None,
     ) -> None:
         self._lock = RLock()
         self._queue_lock = self._lock  # one for both is quicker, where no verb waits for another machine
-        self._core = Core(index)
+        self._core = Core(index, offload)
         self._recorder = None if record is None else Record(record)
         self._sessions: dict[str, Session] = {}
         self._log_names: set[str] = set()
@@ -66,7 +73,7 @@ class Broker:
             return session
 
     def close(self) -> None:
-        """Close every session, and the record; callbacks that are due still run, for some seconds at most."""
+        """Close every session, record and device; callbacks that are due still run, for some seconds at most."""
         with self._lock:
             self._check_open()
             ended = self._end()
@@ -74,6 +81,8 @@ class Broker:
 
     def _end(self) -> list[Session]:
         """End it, if nobody else has; the sessions that ended with it. The caller holds the lock."""
+        if not self._closed:
+            self._core.close()
         ended = list(self._sessions.values())
         for session in ended:
             session._end()

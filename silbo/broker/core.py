@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import repeat
@@ -18,9 +19,10 @@ from uuid import uuid4
 
 from silbo.broker.batch import Batch
 from silbo.broker.bulk import Columns, are_numbers, rows_of
+from silbo.broker.offload import OffloadLike, maker_of
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.table import ContextTable
-from silbo.errors import DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, SilboError, UnknownId
+from silbo.errors import DeviceError, DuplicateId, InvalidValue, NotAdvertised, ScopeBeyondReads, SilboError, UnknownId
 from silbo.matching.candidates import Candidates, Deciding, Found, SubscriptionRow
 from silbo.matching.decision import decided
 from silbo.matching.filter import Filter
@@ -69,17 +71,21 @@ class Core:
     """All tables of one broker.
 
     `index` names what finds candidates (see INDEXES), or is one; without it `SILBO_INDEX` says which. It
-    is made for the first subscription: who only publishes need not wait for it.
+    is made for the first subscription: who only publishes need not wait for it. `offload` names a device, or
+    is who makes an index over one; then `index` is beside it, and has what the device does not take.
     """
 
-    def __init__(self, index: IndexLike | None = None) -> None:
+    def __init__(self, index: IndexLike | None = None, offload: OffloadLike | None = None) -> None:
         self.peers: dict[str, Peer] = {}
         self.contexts = ContextTable()
         self._wanted = checked_index(index)
         self._index: Candidates | None = None if isinstance(self._wanted, str) else self._wanted
         self._fast: FastIndex | None = None
         self._is_deciding: bool | None = None
-        # the indexes of ours read contexts where they stand
+        self._device = None if offload is None else maker_of(offload)(self.contexts, self._made_beside)
+        if self._device is not None:
+            self._index = self._device
+        # the indexes of ours read contexts where they stand; a device has its own
         self.listener = self._index
 
     @property
@@ -88,6 +94,10 @@ class Core:
         if self._index is None:
             self._index = self._made(str(self._wanted))
         return self._index
+
+    def _made_beside(self) -> Candidates:
+        """The index beside a device."""
+        return self._made(self._wanted) if isinstance(self._wanted, str) else self._wanted
 
     def _made(self, wanted: str) -> Candidates:
         if wanted == "plain":
@@ -99,7 +109,7 @@ class Core:
 
     def prepare(self) -> None:
         """Load what the index needs, or compile it: before the lock is taken, so that nobody waits for it there."""
-        if self._index is None and self._wanted != "plain":
+        if isinstance(self._wanted, str) and self._wanted != "plain" and self._fast is None:
             from silbo.matching.kernels import entries
 
             entries.made()
@@ -189,12 +199,24 @@ class Core:
             return []
         changes = list(rows_of(columns))
         self.contexts.check_all(rows, changes)
-        return [(i, change) for i, change in enumerate(changes) if self.set_context(peers[i], change)]
+        changed: list[tuple[int, Mapping[str, ContextValue | None]]] = []
+        with ExitStack() as undo:
+            for i, (peer, change) in enumerate(zip(peers, changes, strict=True)):
+                before = {**dict.fromkeys(change), **self.contexts.at(peer.row)}
+                if self.set_context(peer, change):
+                    undo.callback(self.set_context, peer, before)
+                    changed.append((i, change))
+            undo.pop_all()
+        return changed
 
     def publish(self, peer: Peer, message: Message) -> tuple[Publication, Sequence[SubscriptionRow]]:
         """Accept a message, and give the rows that get it."""
         publication = self.accept(peer, message)
-        (found,) = self._found((publication,))
+        try:
+            (found,) = self._found((publication,))
+        except DeviceError:
+            peer.sequence -= 1  # nobody has seen it
+            raise
         return publication, decided(publication, message[2], found, self.contexts)
 
     def publish_many(
@@ -203,9 +225,14 @@ class Core:
         """Accept all messages or none; the rows are found as the result is walked."""
         offered = [_offered(peer, message) for message in messages]
         batch = [_accepted(peer, message, shown) for message, shown in zip(messages, offered, strict=True)]
+        try:
+            found_of_all = self._found(batch)
+        except DeviceError:
+            peer.sequence -= len(batch)
+            raise
         return (
             (publication, decided(publication, scope, found, self.contexts))
-            for publication, (_, _, scope, _), found in zip(batch, messages, self._found(batch), strict=True)
+            for publication, (_, _, scope, _), found in zip(batch, messages, found_of_all, strict=True)
         )
 
     def accept(self, peer: Peer, message: Message) -> Publication:
@@ -223,7 +250,12 @@ class Core:
 
     def batch(self) -> Batch | None:
         """A run of publications and positions, if the index can match them together."""
-        return None if self._fast is None else Batch(self, self._fast)
+        return Batch(self, self._fast) if self._fast is not None and self._device is None else None
+
+    def close(self) -> None:
+        """Let the device go, if there is one."""
+        if self._device is not None:
+            self._device.close()
 
 
 def _accepted(peer: Peer, message: Message, offered: Context) -> Publication:

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from silbo.broker.batch import Batch
 from silbo.broker.core import Core, IndexLike, Message, Peer
+from silbo.broker.offload import OffloadLike
 from silbo.context.function import ContextFunction, Scope
 from silbo.errors import NotAdvertised, SilboError, UnknownSession
 from silbo.matching.candidates import SubscriptionRow
@@ -31,8 +32,8 @@ from silbo.model.notification import Notification, Publication
 class Fold:
     """The state after some events of a log."""
 
-    def __init__(self, index: IndexLike | None = None) -> None:
-        self.core = Core(index)
+    def __init__(self, index: IndexLike | None = None, offload: OffloadLike | None = None) -> None:
+        self.core = Core(index, offload)
         self.peers: dict[str, Peer] = {}
         self._batch: Batch | None = None
 
@@ -53,6 +54,10 @@ class Fold:
                 refused(i, error)
         notifications += self._apply_deferred()
         return notifications
+
+    def close(self) -> None:
+        """Let the device go, if there is one."""
+        self.core.close()
 
     # in columns: positions and publications of known sessions, which are most of what happens
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from silbo.cli import hw_build, hw_sim
+from silbo.cli import hw_build, hw_fit, hw_sim
 
 if TYPE_CHECKING:
     from silbo.cli.commands import Commands
 
-PARTS = (hw_build, hw_sim)
+PARTS = (hw_build, hw_sim, hw_fit)
 
 EPILOG = """examples:
   silbo hw build                     compile the simulated matcher
   silbo hw sim                       publications through it, and what each took in cycles
   silbo hw sim --vcd matcher.vcd     the same, with a waveform
+  silbo hw fit 'road = "A7"'         which part of a subscription it can take, and why
 """
 
 

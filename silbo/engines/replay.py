@@ -47,6 +47,14 @@ class Finishing(Protocol):
         """All of them, in the order of the publishes."""
 
 
+@runtime_checkable
+class Closing(Protocol):
+    """An engine that holds something which must be let go."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+
 class OracleEngine:
     """The oracle, fed with events."""
 
@@ -107,6 +115,7 @@ def _stream(batch: int | None) -> Engine:
 ENGINES: dict[str, Callable[[int | None], Engine]] = {
     "oracle": lambda _: OracleEngine(),
     "memory": lambda _: Fold(),
+    "hw": lambda _: Fold(offload="sim"),
     "stream": _stream,
 }
 
@@ -138,7 +147,17 @@ def replay(
     """
     if batch is not None and not (type(batch) is int and 0 < batch <= sys.maxsize):
         raise InvalidValue("batch", f"at least one event at a time, not {batch!r}.")
-    return _replayed(_lines(log), engine_of(engine, batch), batch, refused or _nobody)
+    made = engine_of(engine, batch)
+    notifications = _replayed(_lines(log), made, batch, refused or _nobody)
+    return _closed(notifications, made) if isinstance(engine, str) and isinstance(made, Closing) else notifications
+
+
+def _closed(notifications: Iterator[Notified], engine: Closing) -> Iterator[Notified]:
+    """The same; whoever stops reading lets the engine go."""
+    try:
+        yield from notifications
+    finally:
+        engine.close()
 
 
 def _replayed(

@@ -1,0 +1,86 @@
+"""The report: one HTML file that opens offline, its pictures within it, every number from the run or the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from silbo.experiment.page import heading, listed, paragraph, picture, tabled, whole
+from silbo.experiment.words import STYLE
+from silbo.experiment.x2cbbr import plots, table
+from silbo.experiment.x2cbbr import published as paper
+from silbo.experiment.x2cbbr.table import Results
+
+TITLE = "X2CBBR's matching unit: the paper's cycles, and ours"
+
+# one paragraph each
+NOTES = """\
+Cycles are counted by the core itself, in a simulation of its Verilog. No board and no vendor's tool took part;
+what a simulation takes on this machine says nothing about a board, and is not told.
+
+Times are cycles divided by the paper's clocks, 150 MHz for the core and 50 MHz for its interface. Nothing here shows
+that our core reaches them on the paper's or any other device: they are assumed.
+
+The paper prints neither its XML documents nor its filters. Set1 is a reconstruction: 42 subscriptions of one filter
+each, all different, all matched; each further load brings the same filters again.
+
+Matching is counted from a publication's first beat, two of which are its position (here: none), to the result.
+Registration is counted from the command to the subscription's last row written. In the paper, buffering is a row of
+its own; here what crosses the bus is in Case II.
+
+The paper's clock for memory initialisation is not stated: its 17.7 µs are 2,655 cycles at 150 MHz, 885 at 50.
+
+1,447 Mbps counts 7,056 bytes, of which 6,048 are subscriptions that were loaded before; by the publication alone,
+1,008 bytes, it is 206.7 Mbps. Both are of parsing and matching together.
+
+Case II: the paper's times are those of a Nios II with its software, and hold its parser's tasks; ours are the
+cycles of the buses while the driver does the same to the matching unit, without the software's own time. Regular
+and best case differ in the parser alone, which is not here yet: one line stands for both.
+
+The parser (SCBXP), routing and the modes are not part of this: their rows of the paper's tables are missing, not
+measured."""
+
+
+def write(results: Results, folder: Path) -> None:
+    """Draw the pictures into the folder, and write the report beside them."""
+    plots.table_1(results, folder / "table1.png")
+    plots.commonality(results, folder / "commonality.png")
+    plots.case_2(results, folder / "case2.png")
+    (folder / "report.html").write_text(whole(TITLE, STYLE, _body(results, folder)), encoding="utf-8")
+
+
+def _body(results: Results, folder: Path) -> Iterator[str]:
+    yield heading(TITLE, 1)
+    yield paragraph(_verdict(results))
+    yield picture(folder / "table1.png", "Cycles for one to six loads of Set1.")
+    yield tabled(table.HEADS, table.lines(results))
+    yield heading("Commonality")
+    yield paragraph(_common(results))
+    yield picture(folder / "commonality.png", "Set1's 42 filters, and one filter for all.")
+    yield heading("Case II: through the driver")
+    yield picture(folder / "case2.png", "Register writes and reads, and beats of the stream.")
+    yield heading("How to read this")
+    yield listed(NOTES.split("\n\n"))
+    yield tabled(("", ""), results["run"].items())
+
+
+def _verdict(results: Results) -> str:
+    match = {mode: results[mode]["table_1"][-1]["match"] for mode in ("bitmap", "list")}
+    theirs = paper.cycles(paper.MATCH_US[-1])
+    each = [line["match"] for line in results["bitmap"]["publications"]]
+    same = "whatever the publication says" if len(set(each)) == 1 else f"between {min(each)} and {max(each)}"
+    return (
+        f"A publication of 252 words is matched against 252 subscriptions in {match['bitmap']:,} cycles with bitmap"
+        f" rows, {same}, and in {match['list']:,} with the paper's list rows; the paper has {theirs:,}."
+        f" Every answer was {'right' if results['agrees'] else 'NOT right'}. These are cycles of a simulation, not a"
+        " board's time."
+    )
+
+
+def _common(results: Results) -> str:
+    last = {mode: results[mode]["one_filter"][-1] for mode in ("bitmap", "list")}
+    return (
+        "Where all 252 subscriptions have the same filter, list rows are chained: each registration walks the chain, in"
+        f" all {last['list']['register']:,} cycles against {last['bitmap']['register']:,}, and a match reads all of it,"
+        f" {last['list']['match']:,} cycles against {last['bitmap']['match']:,}."
+    )

@@ -40,8 +40,9 @@ def run(tool: Tool, arguments: Iterable[str], work: Path) -> None:
     """Run it in a folder, where all its files must be: from elsewhere it may not see them."""
     check(tool)
     module = tool.package.replace("-", "_")
-    call = f"import sys, {module}; sys.exit({module}.{tool.function}(sys.argv[1:]))"
-    done = subprocess.run([sys.executable, "-c", call, *arguments], cwd=work, capture_output=True, text=True, check=False)  # noqa: S603  # fmt: skip  # ours
+    program = f"import sys, {module}; sys.exit({module}.{tool.function}(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)  # noqa: S603  # ours
     if done.returncode != 0:
         said = (done.stdout + done.stderr)[-2_000:]
         raise HardwareUnavailable(f"what {tool.package} makes", extra=tool.extra, why=f"It failed:\n{said}")

@@ -141,7 +141,12 @@ def sources(rtl: Path = RTL) -> list[Path]:
 
 def _compile(parameters: Parameters, verilator: Verilator, rtl: Path, into: Path, *, trace: bool) -> None:
     """Compile in a folder beside it first: one that was cut off, or is not ready, is never taken for whole."""
-    into.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        into.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HardwareUnavailable(
+            "a folder for the simulated matcher", command="SILBO_HW_CACHE=FOLDER", why=str(error)
+        ) from error
     with tempfile.TemporaryDirectory(dir=into.parent, prefix="building-") as work:
         done = _run(_command(parameters, verilator, rtl, Path(work), trace=trace), verilator.environment)
         built = Path(work, NAME)

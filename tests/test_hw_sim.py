@@ -265,6 +265,29 @@ def test_silbo_hw_sim_prints_cycles(capsys, matcher):
     assert told["init_cycles"] <= 260
 
 
+LOG = """\
+{"event":"advertise","session":"cam","id":"a","filter":"true"}
+{"event":"subscribe","session":"car","id":"s","filter":"msg = \\"accident\\" and severity >= 3","context":"abs(pub.x - this.x) <= 20"}
+{"event":"subscribe","session":"van","id":"s","filter":"severity >= 3"}
+{"event":"set_context","session":"car","values":{"x":12.0}}
+{"event":"publish","session":"cam","attributes":{"msg":"accident","severity":4},"context":{"x":15.0}}
+{"event":"publish","session":"cam","attributes":{"msg":"accident","severity":4},"context":{"x":99.0}}
+nonsense
+"""
+
+
+@pytest.mark.rtl
+def test_silbo_hw_sim_shows_what_of_a_log_the_device_did(capsys, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_text(LOG)
+    assert main(["hw", "sim", str(log), "--json"]) == 0
+    told = capsys.readouterr()
+    steps = json.loads(told.out)["steps"]
+    assert [step["verb"] for step in steps] == ["register", "context", "match", "match"]
+    assert [step["result"] for step in steps[2:]] == [[1], []]
+    assert told.err.startswith(f"{log}:7: ")
+
+
 @pytest.mark.rtl
 def test_silbo_hw_sim_writes_a_waveform(capsys, tmp_path):
     vcd = tmp_path / "matcher.vcd"
@@ -396,3 +419,10 @@ def test_a_verilator_that_fails_is_quoted_and_nothing_is_kept(tools, tmp_path, c
     assert main(["hw", "build"]) == 2
     assert "%Error: no such option" in capsys.readouterr().err
     assert not list((tmp_path / "cache").rglob("*.so"))
+
+
+def test_where_nothing_can_be_kept_another_folder_is_asked_for(tools, tmp_path):
+    tools.put_verilator("5.0")
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    with pytest.raises(HardwareUnavailable, match="SILBO_HW_CACHE=FOLDER"):
+        SimDevice()

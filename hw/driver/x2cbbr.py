@@ -27,8 +27,9 @@ from silbo.hw.driver.registers import (
     Status,
 )
 
-# reads of STATUS before the device counts as dead. The longest command takes some ten thousand cycles, and a read
-# takes at least four: this is ten times more than enough, and still less than some seconds on a board.
+# reads of STATUS before the device counts as dead. The longest that it may take, a publication of 256 words on lists
+# of 255 t-SIDs, is some 65,000 cycles, and a read takes two at the least: this is three times enough, and still no
+# more than some seconds on a board.
 POLLS = 100_000
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1  # coordinates: signed, 32 bits
 MASK = (1 << 32) - 1

@@ -15,7 +15,8 @@ PARTS = (hw_build, hw_sim, hw_fit, hw_report, hw_route)
 EPILOG = """examples:
   silbo hw build                     compile the simulated matcher
   silbo hw sim                       publications through it, and what each took in cycles
-  silbo hw sim --vcd matcher.vcd     the same, with a waveform
+  silbo hw sim log.jsonl             the same with what of a log sits on the device
+  silbo hw sim --vcd matcher.vcd     with a waveform
   silbo hw fit 'road = "A7"'         which part of a subscription it can take, and why
   silbo hw report                    its cycles, and its share of an FPGA
   silbo hw route                     its CAM placed and routed on an ECP5

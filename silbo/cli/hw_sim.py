@@ -1,14 +1,17 @@
-"""`silbo hw sim`: publications through the simulated matcher, and the cycles that each took."""
+"""`silbo hw sim`: publications of a log through the simulated matcher, and the cycles that each took."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from silbo.cli.commands import open_log
 from silbo.cli.hw_build import add_shape, shape
+from silbo.errors import SilboError
 
 if TYPE_CHECKING:
     from silbo.cli.commands import Commands
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 EPILOG = """examples:
   silbo hw sim                                   a small demonstration
+  silbo hw sim log.jsonl                         what of a log sits on the device, offloaded as a broker does
   silbo hw sim --mode list --vcd matcher.vcd     the paper's rows, and every signal for a waveform viewer
   silbo hw sim --json                            one JSON object
 
@@ -32,6 +36,7 @@ def add_to(commands: Commands) -> None:
         description="Run publications through the simulated matcher, and print what each took in cycles.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    parser.add_argument("log", nargs="?", metavar="LOG", help="a log file, or - for standard input")
     add_shape(parser)
     parser.add_argument("--vcd", type=Path, metavar="FILE", help="write every signal's changes to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -47,7 +52,10 @@ def run(options: argparse.Namespace) -> int:
     device = SimDevice(shape(options), vcd=options.vcd)
     with X2cbbr(device) as driver:
         watched = Watched(driver)
-        demonstrate(watched)
+        if options.log is None:
+            demonstrate(watched)
+        else:
+            offload(watched, options.log)
         print(as_json(watched, device) if options.json else as_text(watched, device))
     return 0
 
@@ -65,6 +73,21 @@ def demonstrate(unit: Watched) -> None:
     unit.match((90, 5), [accident, highway])
     unit.match(None, [jam, accident, highway])
     unit.match((5, 5), range(1, 253))
+
+
+def offload(unit: Watched, path: str) -> None:
+    """Run a log over the device, the rest of it in software; tell every refusal."""
+    from silbo.broker.fold import Fold
+    from silbo.engines.replay import replay
+    from silbo.hw.offload import Offload
+
+    def refused(line: int, error: SilboError) -> None:
+        print(f"{path}:{line}: {error.line}", file=sys.stderr)
+
+    fold = Fold("plain", offload=lambda contexts, make_index: Offload(unit, contexts, make_index))
+    with open_log(path) as log:
+        for _ in replay(log, fold, refused=refused):
+            pass
 
 
 def as_text(unit: Watched, device: SimDevice) -> str:

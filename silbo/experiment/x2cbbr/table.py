@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from silbo.experiment.x2cbbr import published as paper
 
 Results: TypeAlias = dict[str, Any]
-Line: TypeAlias = tuple[str, str, str, str]  # what, the paper's, ours with bitmaps, ours with lists
+Line: TypeAlias = tuple[str, ...]  # what, the paper's, ours with bitmaps, ours with lists
 
 ASSUMED = f"at an assumed {paper.CORE_MHZ} MHz"
 HEADS = (f"cycles (µs {ASSUMED})", "paper", "bitmap rows", "list rows")

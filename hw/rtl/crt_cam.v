@@ -71,9 +71,9 @@ module crt_cam #(
     always @* begin
         address_next = {ADDRESS{1'b0}};
         for (b = 0; b < BANKS; b = b + 1) begin
-            one          = b[ADDRESS-1:0] << 4;
-            one[3:0]     = index[b*4 +: 4];
-            address_next = address_next | (one & {ADDRESS{any[b]}});
+            one               = (b[ADDRESS-1:0] << 4) & {ADDRESS{any[b]}};
+            address_next      = address_next | one;
+            address_next[3:0] = address_next[3:0] | index[b*4 +: 4];
         end
     end
 

@@ -1,11 +1,13 @@
 // A bank of the CAM: sixteen filters, compared with a key in three steps.
 //
-// Each bank holds a copy of the key, so that no net reaches more than sixteen entries; a comparison is
-// cut into bytes, and the bytes' results are joined one step later: that is what makes the CAM fast.
+// Each bank holds a copy of the key and of what is written, so that no net reaches more than sixteen
+// entries; a comparison is cut into bytes, and the bytes' results are joined one step later: that is what
+// makes the CAM fast.
 // In a publication (`once`) an entry answers the first time only, so that a filter that stands there
 // twice counts once; `seen_reg` remembers which ones did.
 `default_nettype none
 
+(* keep_hierarchy = "yes" *)                  // else the banks' copies would be merged into one
 module crt_cam_bank #(
     parameter WIDTH = 32                      // bits of a filter, a multiple of 8
 ) (
@@ -30,50 +32,65 @@ module crt_cam_bank #(
     reg [WIDTH-1:0] filter_reg [0:15] /* verilator public_flat_rw */;
     reg [15:0]      used_reg;
     reg [15:0]      seen_reg;
+    wire [15:0]     seen_next;
 
-    // without `keep` the banks' copies of the key would be merged into one
-    (* keep = "true" *) reg [WIDTH-1:0] key_reg;
-    (* keep = "true" *) reg [1:0]       key_valid_reg;
-    (* keep = "true" *) reg [1:0]       key_once_reg;
-    reg [16*BYTES-1:0] equal_reg;
+    // the bank's copies of what all banks get
+    reg [WIDTH-1:0] key_reg;
+    reg             key_valid_reg;
+    reg [1:0]       key_once_reg;
+    reg             write_reg;
+    reg             write_used_reg;
+    reg [3:0]       write_index_reg;
+    reg [WIDTH-1:0] write_filter_reg;
+    reg [16*BYTES-1:0] equal_reg;             // byte 0 only if the entry is used, byte 1 if there is a key
+    reg [15:0]         silent_reg;            // these have answered, and the key is to be answered once
+    reg                cleared_reg;           // what is still compared is not to be remembered
     wire [15:0]        hit;
+    wire [15:0]        written;               // the entry that is written now
 
     integer i;
     integer b;
 
-    assign used = used_reg;
+    // who looks at `used` sees a write at once
+    assign written = {15'd0, write_reg} << write_index_reg;
+    assign used    = write_used_reg ? used_reg | written : used_reg & ~written;
 
     genvar g;
     generate
         for (g = 0; g < 16; g = g + 1) begin : entry
-            assign hit[g] = &equal_reg[g*BYTES +: BYTES] && used_reg[g] && key_valid_reg[1]
-                            && !(key_once_reg[1] && seen_reg[g]);
+            assign hit[g] = &equal_reg[g*BYTES +: BYTES] && !silent_reg[g];
         end
     endgenerate
 
+    assign seen_next = forget || clear || cleared_reg ? 16'd0 : seen_reg | (hit & {16{key_once_reg[1]}});
+
     always @(posedge clk) begin
         key_reg       <= key;
-        key_valid_reg <= {key_valid_reg[0], key_valid};
+        key_valid_reg <= key_valid;
         key_once_reg  <= {key_once_reg[0], key_once};
         for (i = 0; i < 16; i = i + 1)
             for (b = 0; b < BYTES; b = b + 1)
-                equal_reg[i*BYTES + b] <= filter_reg[i][b*8 +: 8] == key_reg[b*8 +: 8];
+                equal_reg[i*BYTES + b] <= filter_reg[i][b*8 +: 8] == key_reg[b*8 +: 8]
+                                       && (b != 0 || used_reg[i]) && (b != 1 || key_valid_reg);
         any_reg   <= |hit;
         index_reg <= {
             |(hit & 16'hFF00), |(hit & 16'hF0F0), |(hit & 16'hCCCC), |(hit & 16'hAAAA)
         };
-        if (clear) key_valid_reg <= 2'b00;
     end
 
     always @(posedge clk) begin
-        if (write) filter_reg[write_index] <= write_filter;
-        if (write) used_reg[write_index] <= write_used;
-        if (clear) used_reg <= 16'd0;
+        write_reg        <= write && !clear;
+        write_used_reg   <= write_used;
+        write_index_reg  <= write_index;
+        write_filter_reg <= write_filter;
+        if (write_reg) filter_reg[write_index_reg] <= write_filter_reg;
+        used_reg <= clear ? 16'd0 : used;
     end
 
     always @(posedge clk) begin
-        if (key_once_reg[1]) seen_reg <= seen_reg | hit;
-        if (forget || clear) seen_reg <= 16'd0;
+        cleared_reg <= clear;
+        seen_reg    <= seen_next;
+        silent_reg  <= seen_next & {16{key_once_reg[0]}};
     end
 endmodule
 

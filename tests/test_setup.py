@@ -19,13 +19,14 @@ JAVA_17 = "openjdk-17-jre-headless"
 
 
 class Machine:
-    """A path with nothing on it but what a test puts there."""
+    """A path with nothing on it but Python, Tcl and what a test puts there."""
 
     def __init__(self, folder):
         self.bin = folder / "bin"
         self.calls = folder / "calls"
         self.bin.mkdir(parents=True)
         self.put("python3", "")
+        self.put("tclsh", "")
         self.put("env", 'shift\nexec "$@"')  # drops the frontend's setting, which no stub reads
 
     def put(self, name, body):
@@ -122,6 +123,13 @@ def test_where_apt_fails_the_command_is_told_and_the_set_up_goes_on(machine):
 def test_a_python_without_venv_is_told_with_the_others(machine):
     machine.put("python3", "exit 1")
     assert machine.set_up().endswith(f"as root: apt-get install python3-venv {JAVA_17} maven\n")
+
+
+def test_without_tcl_its_package_is_told(machine):
+    machine.java("17")
+    machine.put("mvn", "")
+    (machine.bin / "tclsh").unlink()
+    assert machine.set_up().endswith("as root: apt-get install tcl\n")
 
 
 def test_where_debian_has_only_a_newer_java_it_is_that(machine):

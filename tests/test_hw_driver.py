@@ -79,6 +79,16 @@ def test_the_verilog_has_the_same_bits_of_status():
     assert registers.FAILURE_SHIFT == len(Status)
 
 
+def test_the_page_shows_the_same_registers_commands_and_bits():
+    page = (Path(__file__).parent.parent / "docs" / "hardware.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| 0x([0-9A-F]{3}) \| (\w+) \| (.*) \|$", page, re.MULTILINE)
+    assert [(int(address, 16), name) for address, name, _ in rows] == [(each.value, each.name) for each in Register]
+    meaning = {name: text for _, name, text in rows}
+    assert re.findall(r"([A-Z]+) (\d)", meaning["COMMAND"]) == [(each.name, str(each.value)) for each in Command]
+    bits = [(bit.name, str(bit.bit_length() - 1)) for bit in Status]
+    assert re.findall(r"([A-Z_]+) (\d)", meaning["STATUS"].partition(";")[0]) == bits
+
+
 # traffic
 
 

@@ -16,17 +16,17 @@ from silbo.streaming.java import java
 SCRIPT = Path(__file__).parent.parent / "setup-debian"
 BASH = shutil.which("bash")
 JAVA_17 = "openjdk-17-jre-headless"
-SIMULATION = ("g++", "make", "iverilog")  # each is Debian's package of the same name
+HARDWARE = {"g++": "g++", "make": "make", "iverilog": "iverilog", "tclsh": "tcl"}  # programs, and Debian's packages
 
 
 class Machine:
-    """A path with nothing on it but what simulates hardware, and what a test puts there."""
+    """A path with nothing on it but what the hardware's tests need, and what a test puts there."""
 
     def __init__(self, folder):
         self.bin = folder / "bin"
         self.calls = folder / "calls"
         self.bin.mkdir(parents=True)
-        for name in ("python3", *SIMULATION):
+        for name in ("python3", *HARDWARE):
             self.put(name, "")
         self.put("env", 'shift\nexec "$@"')  # drops the frontend's setting, which no stub reads
 
@@ -126,14 +126,14 @@ def test_a_python_without_venv_is_told_with_the_others(machine):
     assert machine.set_up().endswith(f"as root: apt-get install python3-venv {JAVA_17} maven\n")
 
 
-@pytest.mark.parametrize("name", SIMULATION)
-def test_what_simulates_the_hardware_is_told_when_it_is_missing(machine, name):
+@pytest.mark.parametrize("name", HARDWARE)
+def test_what_tests_of_the_hardware_need_is_told_when_it_is_missing(machine, name):
     machine.java("17.0.12")
     machine.put("mvn", "")
     (machine.bin / name).unlink()
     said = machine.set_up()
     assert said.count("\n") == 1
-    assert said.endswith(f"as root: apt-get install {name}\n")
+    assert said.endswith(f"as root: apt-get install {HARDWARE[name]}\n")
 
 
 def test_where_debian_has_only_a_newer_java_it_is_that(machine):

@@ -73,7 +73,7 @@ class CrtMode(IntEnum):
 class Command(IntEnum):
     """What COMMAND takes."""
 
-    INIT = 1  # forget everything
+    INIT = 1  # forget everything, and a result that waits
     REGISTER = 2  # the subscription in OSID, FILTER and SUBSCRIBER
     REMOVE = 3  # the subscription TSID
     TAKE = 4  # the result was read: the next publication may come

@@ -19,7 +19,7 @@ module crt_cam #(
     output wire               answer_last,
     output wire               answer_hit,
     output wire [ADDRESS-1:0] answer_address,
-    // one entry is written, or (not `write_used`) given up
+    // one entry is written, or (not `write_used`) given up; a search in the next cycle sees it
     input  wire               write,
     input  wire               write_used,
     input  wire [ADDRESS-1:0] write_address,

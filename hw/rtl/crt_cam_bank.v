@@ -20,7 +20,7 @@ module crt_cam_bank #(
     input  wire             forget,           // which entries answered
     output reg              any_reg,
     output reg  [3:0]       index_reg,
-    // one entry is written, or (not `write_used`) given up
+    // one entry is written, or (not `write_used`) given up; a search in the next cycle sees it
     input  wire             write,
     input  wire             write_used,
     input  wire [3:0]       write_index,

@@ -414,14 +414,14 @@ MUTATIONS = [
     Mutation(
         "RTL: count a filter as often as it stands in a publication",
         "hw/rtl/crt_cam_bank.v",
-        "\n                            && !(key_once_reg[1] && seen_reg[g]);",
-        ";",
+        "[g*BYTES +: BYTES] && !silent_reg[g];",
+        "[g*BYTES +: BYTES];",
     ),
     Mutation(
         "RTL: remember over publications which filters were seen",
         "hw/rtl/crt_cam_bank.v",
-        "if (forget || clear) seen_reg",
-        "if (clear) seen_reg",
+        "= forget || clear || cleared_reg ?",
+        "= clear || cleared_reg ?",
     ),
     Mutation(
         "RTL: leave the last byte of a filter out",

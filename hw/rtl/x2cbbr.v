@@ -415,7 +415,7 @@ module x2cbbr #(
     stopwatch context_watch (
         .clk       (clk),
         .rst       (rst),
-        .running   (scanning),
+        .running   (position_valid || scanning),  // the first rows are read as the position comes
         .cycles_reg(context_cycles)
     );
 endmodule

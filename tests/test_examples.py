@@ -36,6 +36,16 @@ def run(name, *arguments, timeout=120, **more):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, encoding="utf-8", **more)
 
 
+@pytest.mark.rtl
+def test_couriers_are_found_on_the_simulated_hardware():
+    assert run("couriers.py").stdout.splitlines() == [
+        "ines [1, 2]",
+        "jon [2]",
+        "kim []",
+        "3 of 3 subscriptions on the device, which found 5 candidates",
+    ]
+
+
 @pytest.mark.parametrize("name", PRINTED)
 def test_an_example_prints_what_it_promises(name):
     done = run(name)

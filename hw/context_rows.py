@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from silbo.context.table import ContextTable
 from silbo.hw.axes import Axes, DeviceBox
 from silbo.matching.boxes import Box
 from silbo.model.values import Context
@@ -72,6 +73,12 @@ class ContextRows:
         row = self._rows.get(subscriber)
         if row is not None:
             self._write(row, context)
+
+    def write_anew(self, contexts: ContextTable) -> None:
+        """Write every row into a memory that was initialised."""
+        self._written = dict.fromkeys(range(self._memory.subscribers))
+        for subscriber, row in self._rows.items():
+            self._write(row, contexts[subscriber])
 
     def _write(self, row: _Row, context: Context) -> None:
         hull = self._axes.hull(row.boxes, context)

@@ -2,19 +2,20 @@
 
 To the broker it is one index: a superset comes out, and `decision` decides what the device found. Each conjunction of a
 filter has a t-SID; a subscription for which there is no room goes to software, and stays there: room that comes
-back is for later ones. A verb that fails leaves device and index as they were.
+back is for later ones. A verb that fails changes nothing here. What the device did of it nobody knows: before it is
+asked again, it is initialised and told everything anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, Protocol
 
 from silbo.context.table import ContextTable
-from silbo.errors import DeviceFull
+from silbo.errors import DeviceError, DeviceFull
 from silbo.hw.context_rows import ContextMemory, ContextRows
 from silbo.hw.fit import Fit, fit
 from silbo.hw.words import Word, Words
@@ -37,6 +38,9 @@ class MatchingUnit(ContextMemory, Protocol):
 
     def match(self, position: tuple[int, int] | None, words: Sequence[int]) -> list[int]:
         """The t-SIDs that a publication matches."""
+
+    def init(self) -> None:
+        """Forget everything."""
 
     def close(self) -> None:
         """Let the device go."""
@@ -76,6 +80,7 @@ class Offload:
         self._in_software = 0
         self._made = 0
         self._matches = 0
+        self._is_known = True  # what the device holds is what stands here
         self._is_closed = False
 
     # subscriptions
@@ -105,7 +110,7 @@ class Offload:
 
     def _place(self, row: SubscriptionRow, wanted: Fit) -> _Placed | None:
         """Put a subscription onto the device, or leave the device as it was; None if there is no room."""
-        with ExitStack() as undo:
+        with ExitStack() as undo, self._asking():
             placed = self._with_row(row, wanted.box, undo)
             try:
                 for each in wanted.conjunctions:
@@ -141,19 +146,21 @@ class Offload:
         self._by_tsid[conjunction.tsid] = row
 
     def _unregister(self, conjunction: _Conjunction) -> None:
-        if not self._is_closed:
-            self._unit.remove(conjunction.tsid)
         del self._by_tsid[conjunction.tsid]
+        if self._is_known:
+            with self._asking():
+                self._unit.remove(conjunction.tsid)
 
     def _withdraw(self, row: SubscriptionRow, placed: _Placed) -> None:
-        """Take a subscription off the device, whole; where the device fails, what went is put back."""
-        with ExitStack() as undo:
-            for each in placed.conjunctions:
-                self._unregister(each)
-                undo.callback(self._register, row, placed, each)
-            undo.pop_all()
-        for word in (word for each in placed.conjunctions for word in each.words):
-            self._words.release(word)
+        """Take a subscription off the device, whole."""
+        if not self._is_closed:
+            with self._asking():
+                for each in placed.conjunctions:
+                    self._unit.remove(each.tsid)
+        for each in placed.conjunctions:
+            del self._by_tsid[each.tsid]
+            for word in each.words:
+                self._words.release(word)
         if placed.box is not None:
             self._rows.release(row.subscriber, placed.box)
 
@@ -162,7 +169,8 @@ class Offload:
     def set_context(self, subscriber: str, context: Context) -> None:
         """At most one write of one row of the device; nothing for who is not matched in context there."""
         if not self._is_closed:
-            self._rows.set_context(subscriber, context)
+            with self._asking():
+                self._rows.set_context(subscriber, context)
         if self._index is not None:
             self._index.set_context(subscriber, context)
 
@@ -186,7 +194,10 @@ class Offload:
         words = self._words.of(publication.attributes)
         if not words:
             return ()  # every subscription on the device wants one at least
-        tsids = self._unit.match(self._rows.position(publication.offered), words)
+        with self._asking():
+            tsids = self._unit.match(self._rows.position(publication.offered), words)
+            if not self._by_tsid.keys() >= set(tsids):
+                raise DeviceError(f"the device found t-SIDs {tsids}, which were not all registered. Publish again.")
         self._matches += len(tsids)
         return dict.fromkeys(self._by_tsid[tsid] for tsid in tsids)
 
@@ -198,6 +209,28 @@ class Offload:
         return (((), rows) for rows in self._index.candidates(batch))
 
     # the device
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Ask the device, which knows what stands here; after an error other than that it is full, nobody knows."""
+        if not self._is_known:
+            self._tell_anew()
+        try:
+            yield
+        except DeviceFull:
+            raise
+        except BaseException:
+            self._is_known = False
+            raise
+
+    def _tell_anew(self) -> None:
+        self._unit.init()
+        self._rows.write_anew(self._contexts)
+        self._by_tsid.clear()
+        for row, placed in self._placed.items():
+            for each in placed.conjunctions:
+                self._register(row, placed, each)
+        self._is_known = True
 
     def stats(self) -> dict[str, Any]:
         """What the index tells, and how many subscriptions, t-SIDs, words and rows are in use."""

@@ -37,6 +37,10 @@ class Watched:
         """How many rows the contextManager memory has."""
         return self.driver.subscribers
 
+    def init(self) -> None:
+        """Forget everything."""
+        self.driver.init()
+
     def register(self, words: Sequence[int], row: int | None = None, osid: int = 0) -> int:
         """Add a subscription."""
         tsid = self.driver.register(words, row, osid)

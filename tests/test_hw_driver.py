@@ -197,7 +197,9 @@ def test_a_refusal_tells_the_devices_word_and_what_to_do(driver, failure):
     with pytest.raises(DeviceError, match=rf"refused REMOVE: {failure.name}\. \w.*\.$") as raised:
         driver.remove(1)
     assert raised.value.failure == failure.name
-    assert isinstance(raised.value, DeviceFull) == (failure in (Failure.SMT_FULL, Failure.CRT_FULL))
+    assert isinstance(raised.value, DeviceFull) == (
+        failure in (Failure.SMT_FULL, Failure.CRT_FULL, Failure.TOO_MANY_FILTERS)
+    )
 
 
 def test_a_command_that_was_dropped_is_told(driver):

@@ -27,9 +27,8 @@ from silbo.hw.driver.registers import (
     Status,
 )
 
-# reads of STATUS before the device counts as dead. The longest that it may take, a publication of 256 words on lists
-# of 255 t-SIDs, is some 65,000 cycles, and a read takes two at the least: this is three times enough, and still no
-# more than some seconds on a board.
+# reads of STATUS before the device counts as dead. The longest that it may take, a publication that hits every row of
+# lists full of t-SIDs (255 subscriptions of 16 filters), is some 5,000 cycles, and a read takes two at the least.
 POLLS = 100_000
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1  # coordinates: signed, 32 bits
 MASK = (1 << 32) - 1
@@ -94,6 +93,7 @@ class X2cbbr:
     def __init__(self, device: Device, *, polls: int = POLLS) -> None:
         self._device = device
         self._polls = polls
+        self._is_settled = True  # nothing of a verb that failed is left on the device
         self._identify()
         self.shape = self._shape()
         self.init()
@@ -120,6 +120,7 @@ class X2cbbr:
         subscriber = 0 if row is None else self._row(row) | VALID
         if not 0 <= osid < 1 << 64:
             raise InvalidValue("osid", f"a number of 64 bits is expected, not {osid}")
+        self._begin()
         self._write(Register.OSID_LOW, osid & MASK)
         self._write(Register.OSID_HIGH, osid >> 32)
         self._write(Register.SUBSCRIBER, subscriber)
@@ -130,7 +131,9 @@ class X2cbbr:
 
     def remove(self, tsid: int) -> None:
         """Take a subscription away; its t-SID is given again."""
-        self._write(Register.TSID, self._tsid(tsid))
+        self._tsid(tsid)
+        self._begin()
+        self._write(Register.TSID, tsid)
         self._do(Command.REMOVE)
 
     def osid(self, tsid: int) -> int:
@@ -156,10 +159,13 @@ class X2cbbr:
 
     def match(self, position: tuple[int, int] | None, words: Iterable[int]) -> list[int]:
         """The t-SIDs, in order, that a publication with these words at this position matches."""
-        self._device.send([*_beats(position), *(_word(word, "words") for word in words)])
+        beats = [*_beats(position), *(_word(word, "words") for word in words)]
+        self._begin()
+        self._device.send(beats)
         status = self._until(lambda status: status & Status.DONE, "a publication")
         found = [tsid for index in _set_bits(status >> NOT_ZERO_SHIFT) for tsid in self._matches(index)]
         self._write(Register.COMMAND, Command.TAKE)
+        self._is_settled = True
         return found
 
     @property
@@ -200,10 +206,20 @@ class X2cbbr:
             lanes=self._read(Register.LANES),
         )
 
+    def _begin(self) -> None:
+        """Begin a verb; where one before it was cut off, its filters and its result are dropped first."""
+        if not self._is_settled:
+            unfinished = Status.BUSY | Status.MATCHING
+            if self._until(lambda status: not status & unfinished, "what was begun before") & Status.DONE:
+                self._write(Register.COMMAND, Command.TAKE)
+            self._write(Register.COMMAND, Command.DROP)
+        self._is_settled = False
+
     def _do(self, command: Command) -> None:
         """Give a command, wait for its end, and raise if it was refused."""
         self._write(Register.COMMAND, command)
         status = self._until(lambda status: not status & Status.BUSY, command.name)
+        self._is_settled = True
         if status & Status.REFUSED:
             raise DeviceError(
                 f"the device was busy, and dropped {command.name}: another program uses it. Stop that one."
@@ -211,7 +227,7 @@ class X2cbbr:
         match Failure(status >> FAILURE_SHIFT & FAILURE_MASK):
             case Failure.NONE:
                 return
-            case Failure.SMT_FULL | Failure.CRT_FULL as full:
+            case Failure.SMT_FULL | Failure.CRT_FULL | Failure.TOO_MANY_FILTERS as full:
                 raise DeviceFull.of(command.name, full.name, REMEDIES[full])
             case failure:
                 raise DeviceError.of(command.name, failure.name, REMEDIES[failure])

@@ -39,6 +39,7 @@ class ModelUnit:
 
     def init(self) -> None:
         """Forget everything."""
+        self._called("init")
         self.registered.clear()
         self.boxes.clear()
 

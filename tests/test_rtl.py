@@ -19,8 +19,13 @@ CRT = {"FILTERS": 16, "SIDS": 16, "SLOTS": 3}
 CORE = ("x2cbbr", "x2cbbr_context", "x2cbbr_orders")
 
 
-def core(bench, simulator, **parameters):
-    return Run(bench, simulator, parameters, module="x2cbbr")
+# at full size two patterns of pauses are enough: bursts before random answers, and random before alternating ones
+PAUSES = "idle=2/pressure=3|idle=3/pressure=1"
+MOVES = "a_publication_sees_the_contexts_as_they_were"
+
+
+def core(bench, simulator, only=None, **parameters):
+    return Run(bench, simulator, parameters, module="x2cbbr", only=only)
 
 
 RUNS = [
@@ -54,7 +59,9 @@ RUNS = [
     Run("register_file", "icarus", {"SIDS": 16, "SUBSCRIBERS": 16}),
     *(core(bench, "icarus", CRT_MODE=mode, **SMALL) for mode in (0, 1) for bench in (*CORE, "x2cbbr_traffic")),
     *(core(bench, "verilator", CRT_MODE=mode) for mode in (0, 1) for bench in (*CORE, "x2cbbr_full")),
+    *(core("x2cbbr_traffic", "verilator", PAUSES, CRT_MODE=mode) for mode in (0, 1)),
     core("x2cbbr_full", "verilator", CRT_MODE=0, SUBSCRIBERS=4096),
+    core("x2cbbr_context", "verilator", MOVES, CRT_MODE=0, SUBSCRIBERS=4096),
 ]
 
 

@@ -19,8 +19,15 @@ NOWHERE = dict.fromkeys(("x_low", "x_high", "y_low", "y_high"))
 
 
 def word(attribute: int, value: int) -> int:
-    """The filter `a{attribute} = {value}`; the bits go all over the word, so that each of its bytes is compared."""
-    return (attribute << 20 | value << 12 | attribute << 4 | value) & 0xFFFF_FFFF
+    """The filter `a{attribute} = {value}`, both less than 256, each cut into four digits, one to a byte.
+
+    Which byte has the value's first digit depends on the attribute. So two values of one attribute, or two near
+    attributes, mostly differ in one byte alone, and each byte is that byte for some: a CAM that does not look at it
+    takes the one for the other.
+    """
+    assert max(attribute, value) < 256
+    values = ((value >> 2 * ((i - attribute) % 4) & 3) << 4 for i in range(4))
+    return int.from_bytes((attribute >> 2 * i & 3 | each for i, each in enumerate(values)), "little")
 
 
 def words_of(attributes: Iterable[tuple[int, int]]) -> list[int]:

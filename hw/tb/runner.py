@@ -39,6 +39,7 @@ class Run:
     simulator: str
     parameters: Mapping[str, int] = field(default_factory=dict)
     module: str = ""  # the bench's name, if it is not said
+    only: str | None = None  # those of the bench's tests whose names this regular expression finds
 
     @property
     def build(self) -> Build:
@@ -47,7 +48,7 @@ class Run:
 
     def __str__(self) -> str:
         values = "-".join(f"{name}_{value}" for name, value in self.parameters.items())
-        return "-".join(filter(None, (self.bench, self.simulator, values)))
+        return "-".join(filter(None, (self.bench, self.simulator, values, self.only)))
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Simulations:
                 runner.test(
                     test_module=f"silbo.hw.tb.test_{run.bench}", hdl_toplevel=run.build.module, test_dir=folder,
                     results_xml=str(folder / "results.xml"), log_file=logged(folder / "log"), seed=SEED,
+                    test_filter=run.only,
                 )  # fmt: skip
             except (RuntimeError, SystemExit) as error:
                 raise AssertionError(f"{run}: {error}\n{(folder / 'log').read_text()[-4000:]}") from None

@@ -65,10 +65,11 @@ class Traffic:
         attributes = self.attributes(self.chance.choice((1, 1, 1, 2, 2, 3)))
         row = None if self.chance.random() < 0.4 else self.chance.choice(self.rows)
         osid = self.chance.getrandbits(64)
+        used = await self.core.read(Register.FILTERS_USED)
         answer = await self.core.register(words_of(attributes), row, osid)
         if len(self.active) == self.sids - 1:
             assert answer.failure == Failure.SMT_FULL
-        elif not self.has_room(attributes, answer.failure):
+        elif not self.has_room(attributes, used, answer.failure):
             assert answer.failure == Failure.CRT_FULL
         else:
             free = min(set(range(1, self.sids)) - set(self.active))
@@ -76,10 +77,14 @@ class Traffic:
             self.meaning.subscribe(free, attributes, row)
             self.active[free] = osid, attributes
 
-    def has_room(self, attributes, failure):
-        """Whether the CRT has; with lists that is the core's to say, who alone knows how long its chains are."""
+    def has_room(self, attributes, used, failure):
+        """Whether the CRT has, of which so many rows were used.
+
+        With lists a filter takes one row more at the most, and row 0 is never behind another: where that leaves
+        enough rows there is room, and else the core says so, who alone knows how long its chains are.
+        """
         if self.core.size("CRT_MODE") == CrtMode.LIST:
-            return failure != Failure.CRT_FULL
+            return used + len(set(attributes)) <= self.core.size("FILTERS") - 1 or failure != Failure.CRT_FULL
         return len(self.filters() | set(attributes)) <= self.core.size("FILTERS")
 
     def filters(self):

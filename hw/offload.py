@@ -2,14 +2,14 @@
 
 To the broker it is one index: a superset comes out, and `decision` decides what the device found. Each conjunction of a
 filter has a t-SID; a subscription for which there is no room goes to software, and stays there: room that comes
-back is for later ones. A verb that fails changes nothing here. What the device did of it nobody knows: before it is
-asked again, it is initialised and told everything anew.
+back is for later ones. A verb that fails changes nothing here, and to forget a subscription never fails. What the
+device did of it nobody knows: before it is asked again, it is initialised and told everything anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, Protocol
@@ -154,7 +154,8 @@ class Offload:
     def _withdraw(self, row: SubscriptionRow, placed: _Placed) -> None:
         """Take a subscription off the device, whole."""
         if not self._is_closed:
-            with self._asking():
+            # it ends here whatever the device says: one that failed is told anew what is left
+            with suppress(DeviceError), self._asking():
                 for each in placed.conjunctions:
                     self._unit.remove(each.tsid)
         for each in placed.conjunctions:

@@ -14,12 +14,12 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from functools import cache as remembered
-from hashlib import sha256
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 from silbo.errors import HardwareUnavailable, InvalidValue
+from silbo.hw.cache import digest, folder, writable
 from silbo.hw.driver.registers import CrtMode
 
 HERE = Path(__file__).parent
@@ -43,13 +43,16 @@ class Parameters:
     most: int = 16  # filters of a subscription
 
     def __post_init__(self) -> None:
-        for name, least, most in (("filters", 16, 4096), ("subscribers", self.lanes, 4096), ("lanes", 1, 64)):
+        for name, least, most in (
+            ("filters", 16, 4096),
+            ("subscribers", max(2, self.lanes), 4096),
+            ("lanes", 1, 64),
+            ("sids", 16, 256),
+        ):
             value = getattr(self, name)
             if not least <= value <= most or value & (value - 1):
                 raise InvalidValue(name, f"a power of two from {least} to {most} is expected, not {value}")
-        if self.sids % 16:
-            raise InvalidValue("sids", f"a multiple of 16 is expected, not {self.sids}")
-        for name, least, most in (("sids", 16, 256), ("slots", 1, 31), ("most", 1, 16)):
+        for name, least, most in (("slots", 1, 31), ("most", 2, 16)):
             value = getattr(self, name)
             if not least <= value <= most:
                 raise InvalidValue(name, f"a number from {least} to {most} is expected, not {value}")
@@ -73,12 +76,6 @@ class Verilator:
         """What it must find, and nothing that belongs to another one."""
         others = {name: value for name, value in os.environ.items() if name not in ("VERILATOR_ROOT", "MAKEFLAGS")}
         return others if self.root is None else {**others, "VERILATOR_ROOT": self.root}
-
-
-def folder() -> Path:
-    """Where libraries are kept: SILBO_HW_CACHE, or the user's folder for such things."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(os.environ.get("SILBO_HW_CACHE") or Path(base) / "silbo" / "hw")
 
 
 def library(parameters: Parameters, *, trace: bool = False, rtl: Path = RTL) -> Path:
@@ -130,11 +127,8 @@ def _version(program: str, root: str | None) -> str:
 
 
 def _digest(parameters: Parameters, verilator: Verilator, rtl: Path, *, trace: bool) -> str:
-    digest = sha256(f"{parameters.arguments} {trace} {verilator.version} {platform.machine()}".encode())
-    for source in [Path(__file__), WRAPPER, *sources(rtl)]:
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+    said = f"{parameters.arguments} {trace} {verilator.version} {_version('g++', None)} {platform.machine()}"
+    return digest(said, [Path(__file__), WRAPPER, *sources(rtl)])  # the flags stand in this file
 
 
 def sources(rtl: Path = RTL) -> list[Path]:
@@ -144,13 +138,7 @@ def sources(rtl: Path = RTL) -> list[Path]:
 
 def _compile(parameters: Parameters, verilator: Verilator, rtl: Path, into: Path, *, trace: bool) -> None:
     """Compile in a folder beside it first: one that was cut off, or is not ready, is never taken for whole."""
-    try:
-        into.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise HardwareUnavailable(
-            "a folder for the simulated matcher", command="SILBO_HW_CACHE=FOLDER", why=str(error)
-        ) from error
-    with tempfile.TemporaryDirectory(dir=into.parent, prefix="building-") as work:
+    with tempfile.TemporaryDirectory(dir=writable(), prefix="building-") as work:
         done = _run(_command(parameters, verilator, rtl, Path(work), trace=trace), verilator.environment)
         built = Path(work, NAME)
         if done.returncode != 0 or not built.exists():

@@ -21,7 +21,7 @@ class Step:
     def __str__(self) -> str:
         result = " ".join(map(str, self.result)) or "none"
         lanes = "" if self.context_cycles is None else f", lanes {self.context_cycles}"
-        took = "one write" if self.cycles is None else f"{self.cycles} cycles{lanes}"
+        took = "one row" if self.cycles is None else f"{self.cycles} cycles{lanes}"
         return f"{self.verb:9} {self.given:60} -> {result:12} {took}"
 
 

@@ -12,14 +12,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from shutil import copy
 from typing import Any
 
 from silbo.errors import HardwareUnavailable
-from silbo.hw.simulation import folder
+from silbo.hw.cache import digest, folder, writable
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,9 @@ def check(tool: Tool) -> None:
 
 def kept(sources: list[Path], said: str, find: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
     """What was found before from the same sources and words, or is found now, in a folder with the sources."""
-    file = folder() / f"{_digest(sources, said)}.json"
+    file = folder() / f"{digest(said, sources)}.json"
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=file.parent, prefix="finding-") as work:
+        with tempfile.TemporaryDirectory(dir=writable(), prefix="finding-") as work:
             for source in sources:
                 copy(source, work)
             ready = Path(work, "found.json")
@@ -72,11 +70,3 @@ def kept(sources: list[Path], said: str, find: Callable[[Path], dict[str, Any]])
             ready.rename(file)  # whole, or not there
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
-
-
-def _digest(sources: list[Path], said: str) -> str:
-    digest = sha256(said.encode())
-    for source in sources:
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]

@@ -332,7 +332,7 @@ class HardwareUnavailable(MissingPart):
 
 
 class DeviceError(SilboError):
-    """The matcher in hardware refused a command, and changed nothing, or it is none; `failure` is its own word."""
+    """The matcher in hardware failed, or refused a command: then `failure` is its own word for why."""
 
     failure: str | None = None
 

@@ -15,7 +15,7 @@ from silbo.hw.simulation import Parameters, library
 BEGIN = """
     from pathlib import Path
     import pynq
-    from silbo.errors import DeviceError, DeviceNotAnswering, HardwareUnavailable, InvalidValue
+    from silbo.errors import DeviceError, DeviceNotAnswering, HardwareUnavailable
     from silbo.hw.driver import pynq_board
     from silbo.hw.driver.sim import SimDevice
     from silbo.hw.driver.x2cbbr import Box, X2cbbr
@@ -106,8 +106,8 @@ def test_a_publication_that_the_dma_cannot_send_is_told(run):
         made = board()
         device = pynq_board.open_board("x2cbbr.bit")
         try:
-            device.send(range(5_000))
-        except InvalidValue as error:
+            device.send(range(2_100_000))
+        except DeviceError as error:
             print(error)
         made.flush = lambda *_: None  # what the DMA sees then was never written
         made._flushed.clear()
@@ -116,7 +116,7 @@ def test_a_publication_that_the_dma_cannot_send_is_told(run):
         except DeviceError as error:
             print(error)
     """)
-    assert "exceeds the maximum DMA buffer size 16383" in said
+    assert "exceeds the maximum DMA buffer size 8388607" in said
     assert "the DMA stopped with an error" in said
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from silbo.errors import DeviceError, DeviceNotAnswering, HardwareUnavailable, InvalidValue
+from silbo.errors import DeviceError, DeviceNotAnswering, HardwareUnavailable
 
 try:
     with warnings.catch_warnings():  # on anything but a Zynq, pynq warns of the architecture
@@ -44,6 +44,7 @@ class BoardDevice:
         self._core: Any = getattr(overlay, _named(overlay, VLNV))
         self._channel: Any = getattr(overlay, _named(overlay, DMA)).sendchannel
         self._buffer = self._allocated(BEATS)
+        self._is_sending = False
 
     def read(self, address: int) -> int:
         """The register at this address."""
@@ -55,22 +56,29 @@ class BoardDevice:
 
     def send(self, words: Sequence[int]) -> None:
         """Send a publication: one transfer, whose end is the stream's TLAST."""
+        self._wait()  # one that did not come to its end reads the buffer still
         if len(words) > self._buffer.size:
+            larger = self._allocated(2 * len(words))
             self._buffer.freebuffer()
-            self._buffer = self._allocated(2 * len(words))
+            self._buffer = larger
         self._buffer[: len(words)] = words
         try:
             self._channel.transfer(self._buffer, nbytes=4 * len(words))
-        except ValueError as error:
-            raise InvalidValue("words", f"more than the DMA can send at once. {error}") from error
+        except (RuntimeError, ValueError) as error:
+            raise DeviceError(f"the DMA takes no publication of {len(words)} beats: {error}") from error
+        self._is_sending = True
         self._wait()
 
     def close(self) -> None:
-        """Give the buffer back; the overlay stays on the board."""
+        """Give the buffer back, once the DMA reads it no more; the overlay stays on the board."""
+        if self._is_sending:
+            self._channel.stop()
         self._buffer.freebuffer()
 
     def _wait(self) -> None:
-        """Until the transfer is over; pynq's own wait has no bound."""
+        """Until the transfer is over, if there is one; pynq's own wait has no bound."""
+        if not self._is_sending:
+            return
         deadline = time.monotonic() + PATIENCE
         while not (self._channel.idle or self._channel.error):
             if time.monotonic() > deadline:
@@ -78,6 +86,7 @@ class BoardDevice:
         if self._channel.error:
             raise DeviceError("the DMA stopped with an error, and sends nothing more. Load the bitstream anew.")
         self._channel.wait()  # it is over; this lets go of the buffer
+        self._is_sending = False
 
     def _allocated(self, beats: int) -> Any:
         return pynq.allocate(shape=(beats,), dtype="u4", target=self._overlay.device)
@@ -96,7 +105,10 @@ def open_board(bitstream: Path | str | None = None) -> BoardDevice:
             f"the bitstream {path}", command="SILBO_BITSTREAM=FILE",
             why=f"{BITSTREAM.parent} has what Vivado makes it from.",
         )  # fmt: skip
-    return BoardDevice(pynq.Overlay(str(path)))
+    try:
+        return BoardDevice(pynq.Overlay(str(path)))
+    except (OSError, RuntimeError) as error:
+        raise DeviceError(f"the board did not take the bitstream {path}: {error}. pynq loads one as root.") from error
 
 
 def is_board() -> bool:

@@ -99,7 +99,7 @@ NOT_ZERO_SHIFT = 24  # of the eight bits in STATUS that say which words of MATCH
 
 
 class Failure(IntEnum):
-    """Why the last command was refused, and changed nothing."""
+    """Why the last command was refused; it changed no subscription."""
 
     NONE = 0
     NO_FILTERS = 1

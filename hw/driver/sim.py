@@ -98,7 +98,7 @@ class SimDevice:
             case _Outcome.NO_ANSWER:
                 raise DeviceNotAnswering(what, WAITED)
             case _Outcome.BUS_ERROR:
-                raise DeviceError(f"the device answered {what} with an error: nothing is at this address.")
+                raise DeviceError(f"the device answered {what} with an error: there is no such row or t-SID.")
             case _Outcome.NO_SUCH_CELL:
                 raise InvalidValue("flip", f"the device has no {what}")
             case _Outcome.NO_TRACE:

@@ -12,6 +12,7 @@ module control (
     input  wire       command_valid,
     input  wire [2:0] command,
     output wire       busy,
+    output wire       initialising,           // INIT is at work, or waits for a publication's end
     output reg  [2:0] failure_reg,            // of the last command
     // those who carry them out: `start_…` lasts a cycle
     output wire       start_init,
@@ -44,6 +45,7 @@ module control (
     wire ends    = (starts || running_reg) && (command_reg == C_INIT ? init_done : finished);
 
     assign busy           = pending_reg || running_reg;
+    assign initialising   = busy && command_reg == C_INIT;
     assign start_init     = starts && command_reg == C_INIT;
     assign start_register = starts && command_reg == C_REGISTER;
     assign start_remove   = starts && command_reg == C_REMOVE;

@@ -2,14 +2,15 @@
 // hw/driver/registers.py, and a test compares the two.
 //
 // Writes count whole: one with less than four bytes, or with a row or a t-SID that there is not, is
-// answered SLVERR and changes nothing. A write to CONTEXT is answered when the row is written, which may have to wait for a scan; all others at once.
-// What a command at work still needs is not written over: such writes are dropped, and STATUS says so.
+// answered SLVERR and changes nothing. A write to CONTEXT is answered when the row is written, which may
+// have to wait for a scan; all others at once. What a command at work still needs is not written over, and
+// INIT, from its command on, needs all contexts: such writes are dropped, and STATUS says so.
 `default_nettype none
 
 module register_file #(
-    parameter CRT_MODE    = 0,
+    parameter CRT_MODE    = 0,                // what is read in the registers of these names
     parameter FILTERS     = 256,
-    parameter SIDS        = 256,
+    parameter SIDS        = 256,              // one less is read: 0 is nobody's
     parameter SUBSCRIBERS = 256,
     parameter LANES       = 16,
     parameter COUNT       = 5,                // bits of the number of waiting filters
@@ -56,6 +57,7 @@ module register_file #(
     output wire [127:0]       context_box,
     // state
     input  wire               busy,
+    input  wire               initialising,
     input  wire               done,
     input  wire               matching,
     input  wire               scanning,
@@ -131,13 +133,13 @@ module register_file #(
     wire names_row   = address_reg == A_CONTEXT || address_reg == A_SUBSCRIBER;
     wire is_in_range = names_row ? ~(|data_reg[30:ROW]) : address_reg != A_TSID || ~(|data_reg[31:SID]);
     wire is_good     = is_whole_reg && is_in_range;
-    wire waits       = is_good && address_reg == A_CONTEXT && !context_ready;
+    wire waits       = is_good && address_reg == A_CONTEXT && !context_ready && !initialising;
     wire writes      = is_complete && !waits;
     wire counts      = writes && is_good;
     wire is_needed   = address_reg == A_COMMAND ? command != 3'd4  // TAKE is always welcome
                      : address_reg == A_FILTER || address_reg == A_OSID_LOW || address_reg == A_OSID_HIGH
                        || address_reg == A_SUBSCRIBER || address_reg == A_TSID;
-    wire drops       = counts && busy && is_needed;
+    wire drops       = counts && (is_needed ? busy : address_reg == A_CONTEXT && initialising);
     wire takes       = counts && !drops;
 
     wire [7:0]  not_zero = {|match[255:224], |match[223:192], |match[191:160], |match[159:128],
@@ -162,7 +164,7 @@ module register_file #(
     assign sid           = sid_reg;
     assign subscriber    = subscriber_reg;
     assign in_context    = in_context_reg;
-    assign context_write = is_complete && is_good && address_reg == A_CONTEXT;
+    assign context_write = is_complete && is_good && address_reg == A_CONTEXT && !initialising;
     assign context_row   = data_reg[ROW-1:0];
     assign context_valid = data_reg[31];
     assign context_box   = box_reg;

@@ -8,9 +8,9 @@
 module x2cbbr #(
     parameter CRT_MODE    = 0,                // rows of the CRT: 0 bitmaps, 1 the paper's lists
     parameter FILTERS     = 256,              // entries of the CAM: 16, 32, 64 …
-    parameter SIDS        = 256,              // t-SIDs 0 (nobody) … SIDS-1, at most 256, a multiple of 16
+    parameter SIDS        = 256,              // t-SIDs 0 (nobody) … SIDS-1: 16, 32 … 256
     parameter SLOTS       = 31,               // t-SIDs of a list row; one more reports HCD
-    parameter MOST        = 16,               // filters of a subscription
+    parameter MOST        = 16,               // filters of a subscription, 2 … 16
     parameter SUBSCRIBERS = 256,              // rows of the contextManager, a power of two, at most 4096
     parameter LANES       = 16                // of them tested in a cycle, a power of two
 ) (
@@ -63,6 +63,7 @@ module x2cbbr #(
     wire             command_valid;
     wire [2:0]       command;
     wire             busy;
+    wire             initialising;
     wire [2:0]       failure;
     wire             start_init;
     wire             start_register;
@@ -194,6 +195,7 @@ module x2cbbr #(
         .context_valid  (context_valid),
         .context_box    (context_box),
         .busy           (busy),
+        .initialising   (initialising),
         .done           (done),
         .matching       (matching),
         .scanning       (scanning),
@@ -220,6 +222,7 @@ module x2cbbr #(
         .command_valid   (command_valid),
         .command         (command),
         .busy            (busy),
+        .initialising    (initialising),
         .failure_reg     (failure),
         .start_init      (start_init),
         .start_register  (start_register),

@@ -20,7 +20,7 @@ namespace {
 
 enum Outcome : int { FINE = 0, NO_ANSWER = 1, BUS_ERROR = 2, NO_SUCH_CELL = 3, NO_TRACE = 4 };
 
-constexpr uint64_t PATIENCE = 1000000;  // cycles: the longest match by lists takes a tenth of it
+constexpr uint64_t PATIENCE = 1000000;  // cycles: no command and no match takes a hundredth of it
 constexpr int RESET = 8;                // cycles
 
 // One memory of the design, which may be spread over instances of a module: row r is in part r / rows of a part

@@ -35,7 +35,7 @@ class Slave:
             "s_axi_awready s_axi_wready s_axi_bresp s_axi_bvalid s_axi_arready s_axi_rdata s_axi_rresp s_axi_rvalid"
             " command_valid command push push_filter osid subscriber in_context sid context_write context_row"
             " context_valid context_box", "rst",
-            s_axi_awaddr=0, s_axi_wdata=0, s_axi_wstrb=0, s_axi_araddr=0, context_ready=1, busy=0,
+            s_axi_awaddr=0, s_axi_wdata=0, s_axi_wstrb=0, s_axi_araddr=0, context_ready=1, busy=0, initialising=0,
             **dict.fromkeys(STATE.split(), 0),
         )  # fmt: skip
         return cls(module, idle, pressure)
@@ -124,6 +124,15 @@ async def a_context_is_answered_when_its_row_is_written(dut, wait):
     slave.inputs["context_ready"] = 1
     assert await writing == OKAY
     assert [each[:3] for each in slave.told] == [("context", 3, 1)]
+
+
+@cocotb.test()
+async def a_context_that_comes_while_memories_are_initialised_is_dropped_and_told(dut):
+    slave = await Slave.started(dut)
+    slave.inputs |= {"busy": 1, "initialising": 1, "context_ready": 0}
+    assert await slave.write(Register.CONTEXT, 3 | VALID) == OKAY
+    assert slave.told == []
+    assert await slave.read(Register.STATUS) & Status.REFUSED
 
 
 @cocotb.test()

@@ -85,7 +85,8 @@ class Fold:
         if isinstance(event, Disconnect):
             if known is None:
                 raise UnknownSession(event.session)
-            self.core.disconnect(self.peers.pop(event.session))
+            self.core.disconnect(known)
+            del self.peers[event.session]
             return []
         peer = self.core.connect(event.session) if known is None else known
         try:

@@ -34,6 +34,6 @@ def maker_of(offload: OffloadLike) -> Maker:
     """A maker, or the one of a name that there is."""
     if callable(offload):
         return offload
-    if offload not in MAKERS:
+    if not isinstance(offload, str) or offload not in MAKERS:
         raise InvalidValue("offload", f"expected one of {', '.join(MAKERS)}, not {offload!r}.")
     return MAKERS[offload]

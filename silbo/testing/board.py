@@ -27,7 +27,7 @@ MEMORY = 0x1000_0000  # where buffers begin
 DMA_VLNV = "xilinx.com:ip:axi_dma:7.1"
 DMA_PARAMETERS = {
     "c_include_mm2s": "1", "c_include_s2mm": "0", "c_include_sg": "0", "c_m_axi_mm2s_data_width": "32",
-    "c_sg_length_width": "14",
+    "c_sg_length_width": "23",
 }  # fmt: skip
 
 # the DMA's registers for sending, as its manual (PG021) has them

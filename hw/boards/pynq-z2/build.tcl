@@ -38,6 +38,10 @@ proc implement {} {
     if {$slack < 0} {
         error "at $::clock MHz the slowest path is $slack ns short (build/timing.txt). Lower `clock` in settings.tcl."
     }
+    set slack [get_property SLACK [get_timing_paths -delay_type min]]
+    if {$slack < 0} {
+        error "a path holds its value $slack ns too short, at any clock (build/timing.txt). Route it anew."
+    }
 }
 
 # pynq wants the two files side by side under one name

@@ -14,12 +14,12 @@ from silbo.experiment.x2cbbr.table import Results
 TITLE = "X2CBBR's matching unit: the paper's cycles, and ours"
 
 # one paragraph each
-NOTES = """\
+NOTES = f"""\
 Cycles are counted by the core itself, in a simulation of its Verilog. No board and no vendor's tool took part;
 what a simulation takes on this machine says nothing about a board, and is not told.
 
-Times are cycles divided by the paper's clocks, 150 MHz for the core and 50 MHz for its interface. Nothing here shows
-that our core reaches them on the paper's or any other device: they are assumed.
+Times are cycles divided by the paper's clocks, {paper.CORE_MHZ} MHz for the core and {paper.INTERFACE_MHZ} MHz for
+its interface. Nothing here shows that our core reaches them on the paper's or any other device: they are assumed.
 
 The paper prints neither its XML documents nor its filters. Set1 is a reconstruction: 42 subscriptions of one filter
 each, all different, all matched; each further load brings the same filters again.
@@ -28,10 +28,13 @@ Matching is counted from a publication's first beat, two of which are its positi
 Registration is counted from the command to the subscription's last row written. In the paper, buffering is a row of
 its own; here what crosses the bus is in Case II.
 
-The paper's clock for memory initialisation is not stated: its 17.7 µs are 2,655 cycles at 150 MHz, 885 at 50.
+The paper's clock for memory initialisation is not stated: its {paper.INIT_US} µs are {paper.cycles(paper.INIT_US):,}
+cycles at {paper.CORE_MHZ} MHz, {paper.cycles(paper.INIT_US, paper.INTERFACE_MHZ):,} at {paper.INTERFACE_MHZ}.
 
-1,447 Mbps counts 7,056 bytes, of which 6,048 are subscriptions that were loaded before; by the publication alone,
-1,008 bytes, it is 206.7 Mbps. Both are of parsing and matching together.
+The paper's {paper.mbps(paper.LOADED + paper.PUBLICATION, paper.BEST_US):,.0f} Mbps count
+{paper.LOADED + paper.PUBLICATION:,} bytes, of which {paper.LOADED:,} are subscriptions that were loaded before; by the
+publication alone, {paper.PUBLICATION:,} bytes, it is {paper.mbps(paper.PUBLICATION, paper.BEST_US):.1f} Mbps. Both are
+of parsing and matching together.
 
 Case II: the paper's times are those of a Nios II with its software, and hold its parser's tasks; ours are the
 cycles of the buses while the driver does the same to the matching unit, without the software's own time. Regular

@@ -21,7 +21,7 @@ LEFT_OUT = [f"--ignore=tests/test_{name}.py" for name in ("packaging", "examples
 # these see most of them, and come first
 LIKELY = [f"tests/test_{name}.py" for name in ("broker", "context", "fast", "equivalence")]
 STREAMING = [f"tests/test_{name}.py" for name in ("step", "holding")]
-HARDWARE = ["tests/test_offload.py"]
+HARDWARE = [f"tests/test_{name}.py" for name in ("offload", "fit", "words", "fixed_point")]
 RTL = ["tests/test_rtl.py"]
 
 

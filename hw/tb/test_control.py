@@ -6,6 +6,7 @@ import cocotb
 
 from silbo.hw.driver.registers import Command
 from silbo.hw.tb.module import Module
+from silbo.hw.tb.pauses import NAMES, PAUSES
 
 LONG = {Command.INIT: "start_init", Command.REGISTER: "start_register", Command.REMOVE: "start_remove"}
 
@@ -97,6 +98,39 @@ async def a_publication_is_decided_when_words_and_context_are_known(dut, first):
     await control.step(command_valid=1, command=Command.TAKE)
     after = await control.step()
     assert (after.done_reg, after.allowed) == (0, 1)
+
+
+@cocotb.test()
+@cocotb.parametrize(idle=NAMES, late=NAMES)
+async def commands_and_publications_take_turns_whatever_pauses_there_are(dut, idle, late):
+    """Who asks pauses, and so does who answers; each that was let in ends, once."""
+    control = await started(dut)
+    asks, answers, work, done = PAUSES[idle](), PAUSES[late](), None, []
+    for _ in range(120):
+        if work is None and not next(asks):
+            is_command = len(done) % 3 == 0
+            work = Command.REGISTER if is_command else "publication"
+            inputs = {"command_valid": 1, "command": Command.REGISTER} if is_command else {"start": 1}
+            assert (await control.step(**inputs)).allowed
+        elif work == Command.REGISTER:
+            is_over = not next(answers)
+            seen = await control.step(finished=is_over)
+            assert (seen.busy, seen.allowed, seen.matching) == (1, 0, 0)
+            done, work = ([*done, work], None) if is_over else (done, work)
+        elif work == "publication":
+            is_over = not next(answers)
+            seen = await control.step(found_all=is_over)
+            assert (seen.busy, seen.allowed, seen.matching, seen.finish) == (0, 0, 1, is_over)
+            done, work = ([*done, work], "result") if is_over else (done, work)
+        elif work == "result":
+            is_taken = not next(answers)
+            seen = await control.step(command_valid=is_taken, command=Command.TAKE)
+            assert (seen.done_reg, seen.allowed) == (1, 0)
+            work = None if is_taken else work
+        else:
+            seen = await control.step(command=Command.REGISTER)
+            assert (seen.busy, seen.matching, seen.allowed) == (0, 0, 1)
+    assert {*done} == {Command.REGISTER, "publication"}
 
 
 @cocotb.test()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import cocotb
 
 from silbo.hw.tb.module import Module
+from silbo.hw.tb.pauses import NAMES, PAUSES
 
 FILTERS = [0x0102_0304 * (i + 1) & 0xFFFF_FFFF for i in range(16)]
 
@@ -80,6 +83,38 @@ async def outside_a_publication_it_answers_each_time_and_that_is_not_remembered(
     assert await answer(bank, FILTERS[3], key_once=1) == 3
     await bank.steps(3, key_once=1)
     assert await answer(bank, FILTERS[3]) == 3
+
+
+@cocotb.test()
+@cocotb.parametrize(idle=NAMES, once=[0, 1])
+async def a_gap_between_keys_changes_no_answer(dut, idle, once):
+    bank = await filled(dut)
+    chance, expected, seen, told = random.Random(idle), [], [], set()
+    for _, pause in zip(range(100), PAUSES[idle](), strict=False):
+        index = chance.randrange(16)  # in a gap the key's bits are a filter's, too
+        expected.append(None if pause or (once and index in told) else index)
+        told |= set() if pause else {index}
+        seen.append(await bank.step(key_valid=not pause, key_once=once, key=FILTERS[index]))
+    seen += await bank.steps(3)
+    assert [each.index_reg if each.any_reg else None for each in seen[3:]] == expected
+
+
+@cocotb.test()
+@cocotb.parametrize(idle=NAMES)
+async def a_gap_between_writes_writes_nothing(dut, idle):
+    bank = await started(dut)
+    chance, entries = random.Random(idle), {}
+    for _, pause in zip(range(60), PAUSES[idle](), strict=False):
+        index, filter, is_used = chance.randrange(16), chance.choice(FILTERS), chance.random() < 0.7
+        entries |= {} if pause else {index: filter if is_used else None}
+        await bank.step(write=not pause, write_used=is_used, write_index=index, write_filter=filter)
+    used = {index for index, filter in entries.items() if filter is not None}
+    assert (await bank.step()).used == sum(1 << index for index in used)
+    for filter in FILTERS:
+        holders = {index for index in used if entries[index] == filter}
+        answered = await answer(bank, filter)
+        assert (answered is None) == (not holders)
+        assert len(holders) != 1 or {answered} == holders
 
 
 @cocotb.test()

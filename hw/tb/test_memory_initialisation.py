@@ -1,4 +1,7 @@
-"""Every row and every group is written once, in as many cycles as the longer of the two."""
+"""Every row and every group is written once, in as many cycles as the longer of the two.
+
+`start` is its one strobe: gaps between two walks are what pauses can be, and it waits for nobody.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""S_max and HCD: how many subscriptions the table may keep, and whether their commonality is high."""
+"""S_max and HCD: how many subscriptions the table may keep, and whether their commonality is high.
+
+All but `hcd` are levels that are looked at in every cycle, and one `hcd` is kept for ever: pauses mean nothing here.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import random
 import cocotb
 
 from silbo.hw.tb.module import Module
+from silbo.hw.tb.pauses import NAMES, PAUSES
 
 
 async def started(dut):
@@ -35,10 +36,12 @@ async def t_sids_begin_with_1_and_end_with_the_last(dut):
 
 
 @cocotb.test()
-async def o_sids_are_found_under_their_t_sids(dut):
+@cocotb.parametrize(idle=NAMES)
+async def o_sids_are_found_under_their_t_sids(dut, idle):
     smt = await started(dut)
     chance, osids = random.Random(3), {}
-    for _ in range(150):
+    for _, pause in zip(range(150), PAUSES[idle](), strict=False):
+        await smt.steps(3 * pause, take_osid=chance.getrandbits(64), give_sid=chance.randrange(smt.size("SIDS")))
         if osids and chance.random() < 0.45:
             sid = chance.choice(sorted(osids))
             await smt.step(give=1, give_sid=sid)

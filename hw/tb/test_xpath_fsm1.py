@@ -6,6 +6,7 @@ import cocotb
 
 from silbo.hw.driver.registers import Failure
 from silbo.hw.tb.module import Module
+from silbo.hw.tb.pauses import NAMES, PAUSES
 
 DELAYS = [1, 2, 7]  # cycles that FSM2 and FSM3 take
 
@@ -18,9 +19,12 @@ async def started(dut):
     )  # fmt: skip
 
 
-async def pushed(fsm, filters):
-    for filter in filters:
-        await fsm.step(push=1, push_filter=filter)
+async def pushed(fsm, filters, idle="never"):
+    waiting = list(filters)
+    for pause in PAUSES[idle]():
+        if not waiting:
+            return
+        await fsm.step(push=not pause, push_filter=0xDEAD if pause else waiting.pop(0))
 
 
 async def ended(fsm, seen, delay, fails_at=None):
@@ -41,10 +45,10 @@ async def ended(fsm, seen, delay, fails_at=None):
 
 
 @cocotb.test()
-@cocotb.parametrize(delay=DELAYS, count=[1, 2, 16])
-async def each_filter_is_handed_on_once_and_the_t_sid_is_the_free_one(dut, delay, count):
+@cocotb.parametrize(delay=DELAYS, count=[1, 2, 16], idle=NAMES)
+async def each_filter_is_handed_on_once_and_the_t_sid_is_the_free_one(dut, delay, count, idle):
     fsm = await started(dut)
-    await pushed(fsm, range(100, 100 + count))
+    await pushed(fsm, range(100, 100 + count), idle)
     assert (await fsm.step()).count == count
     first = await fsm.step(start_register=1)
     assert (first.smt_take, first.sid_next) == (1, 5)

@@ -7,7 +7,7 @@ import cocotb
 from silbo.hw.tb.module import Module
 
 DELAYS = [1, 4, 9]  # cycles that FSM3 takes
-LATENCY = 4  # of the CAM
+LATENCIES = [1, 4, 7]  # of the CAM, which has 4: FSM2 waits for the answer and counts nothing
 
 
 async def started(dut):
@@ -18,11 +18,11 @@ async def started(dut):
     )  # fmt: skip
 
 
-async def answered(fsm, **answer):
-    """Give a filter and the CAM's answer to it; what was seen with the answer."""
+async def answered(fsm, latency=4, **answer):
+    """Give a filter and, so many cycles later, the CAM's answer to it; what was seen with the answer."""
     first = await fsm.step(filter_valid=1, filter=77)
     assert (first.key_valid, first.key) == (1, 77)
-    for seen in await fsm.steps(LATENCY - 1, filter_valid=1):
+    for seen in await fsm.steps(latency - 1, filter_valid=1):
         assert not (seen.key_valid or seen.write or seen.append or seen.filter_done or seen.filter_failed)
     return await fsm.step(filter_valid=1, answer_valid=1, **answer)
 
@@ -34,28 +34,29 @@ async def appended(fsm, delay, **how):
 
 
 @cocotb.test()
-@cocotb.parametrize(delay=DELAYS, full=[0, 1])
-async def a_filter_that_is_there_is_appended_to_its_row(dut, delay, full):
+@cocotb.parametrize(delay=DELAYS, latency=LATENCIES, full=[0, 1])
+async def a_filter_that_is_there_is_appended_to_its_row(dut, delay, latency, full):
     fsm = await started(dut)
-    seen = await answered(fsm, answer_hit=1, answer_address=6, crt_free=3, crt_is_full=full)
+    seen = await answered(fsm, latency, answer_hit=1, answer_address=6, crt_free=3, crt_is_full=full)
     assert (seen.append, seen.append_address, seen.write, seen.filter_failed) == (1, 6, 0, 0)
     assert (await appended(fsm, delay, append_done=1)).filter_done
     assert (await fsm.step(filter_valid=1, filter=8)).key_valid, "the next one may come at once"
 
 
 @cocotb.test()
-@cocotb.parametrize(delay=DELAYS)
-async def a_new_filter_is_written_into_the_free_entry(dut, delay):
+@cocotb.parametrize(delay=DELAYS, latency=LATENCIES)
+async def a_new_filter_is_written_into_the_free_entry(dut, delay, latency):
     fsm = await started(dut)
-    seen = await answered(fsm, answer_hit=0, answer_address=6, crt_free=3)
+    seen = await answered(fsm, latency, answer_hit=0, answer_address=6, crt_free=3)
     assert (seen.append, seen.append_address, seen.write, seen.write_address) == (1, 3, 1, 3)
     assert (await appended(fsm, delay, append_done=1)).filter_done
 
 
 @cocotb.test()
-async def a_new_filter_without_a_free_entry_fails_and_nothing_is_written(dut):
+@cocotb.parametrize(latency=LATENCIES)
+async def a_new_filter_without_a_free_entry_fails_and_nothing_is_written(dut, latency):
     fsm = await started(dut)
-    seen = await answered(fsm, answer_hit=0, crt_is_full=1)
+    seen = await answered(fsm, latency, answer_hit=0, crt_is_full=1)
     assert (seen.append, seen.write, seen.filter_failed) == (0, 0, 1)
     assert not (await fsm.step()).key_valid
 

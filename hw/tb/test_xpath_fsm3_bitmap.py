@@ -7,6 +7,7 @@ import random
 import cocotb
 
 from silbo.hw.tb.module import Module
+from silbo.hw.tb.pauses import NAMES, PAUSES
 from silbo.hw.tb.rows import Rows
 
 
@@ -22,6 +23,12 @@ class Bitmaps(Rows):
         rows = cls(fsm, has_visitor_ports=False)
         rows.slots, rows.sids, rows.depth = fsm.size("SLOTS"), fsm.size("SIDS"), fsm.size("ROWS")
         return rows
+
+    async def pause(self, pauses):
+        """Wait for as long as they say, with a row's address and a t-SID at hand that nobody asks about."""
+        while next(pauses):
+            seen = await self.step(append_address=3, who=2)
+            assert not (seen.append_done or seen.sweep_done or seen.write or seen.give)
 
     async def append(self, sid, address):
         await self.step(append=1, append_address=address, who=1 << sid)
@@ -42,10 +49,14 @@ class Bitmaps(Rows):
 
 
 @cocotb.test()
-async def a_t_sid_is_new_to_a_row_once_and_too_many_are_told(dut):
+@cocotb.parametrize(idle=NAMES)
+async def a_t_sid_is_new_to_a_row_once_and_too_many_are_told(dut, idle):
     rows = await Bitmaps.started(dut)
+    pauses = PAUSES[idle]()
     for count, sid in enumerate(random.Random(2).sample(range(1, rows.sids), rows.sids - 1)):
+        await rows.pause(pauses)
         seen = await rows.append(sid, 5)
+        await rows.pause(pauses)
         assert (seen.append_is_new, seen.hcd) == (1, count >= rows.slots)
         again = await rows.append(sid, 5)
         assert (again.append_is_new, again.hcd, again.write) == (0, 0, 0)
@@ -54,15 +65,18 @@ async def a_t_sid_is_new_to_a_row_once_and_too_many_are_told(dut):
 
 
 @cocotb.test()
-async def a_sweep_takes_it_out_of_all_rows_and_gives_up_those_that_are_empty(dut):
+@cocotb.parametrize(idle=NAMES)
+async def a_sweep_takes_it_out_of_all_rows_and_gives_up_those_that_are_empty(dut, idle):
     rows = await Bitmaps.started(dut)
-    chance = random.Random(4)
+    chance, pauses = random.Random(4), PAUSES[idle]()
     for address in range(rows.depth):
         for sid in chance.sample((1, 2, 3), 1 + address % 3):
+            await rows.pause(pauses)
             await rows.append(sid, address)
     for sid in (2, 1, 3):
         alone = [address for address, row in sorted(rows.rows.items()) if row == 1 << sid]
         expected = {address: row & ~(1 << sid) for address, row in rows.rows.items()}
+        await rows.pause(pauses)
         given, cycles = await rows.sweep(sid)
         assert given == alone
         assert rows.rows == expected

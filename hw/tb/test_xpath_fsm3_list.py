@@ -7,6 +7,7 @@ import random
 import cocotb
 
 from silbo.hw.tb.module import Module
+from silbo.hw.tb.pauses import NAMES, PAUSES
 from silbo.hw.tb.rows import Rows
 
 PATIENCE = 500  # cycles
@@ -42,6 +43,12 @@ class Lists(Rows):
             assert (seen.give_address in self.first) == seen.give_is_first
             self.first.discard(seen.give_address)
         return seen
+
+    async def pause(self, pauses):
+        """Wait for as long as they say, with a row's address and a t-SID at hand that nobody asks about."""
+        while next(pauses):
+            seen = await self.cycle(append_address=3, sid=1)
+            assert not (seen.append_done or seen.sweep_done or seen.write or seen.take or seen.give)
 
     async def append(self, sid, address):
         if address not in self.first:
@@ -107,16 +114,21 @@ async def where_no_row_is_left_it_fails_and_writes_nothing(dut):
 
 
 @cocotb.test()
-@cocotb.parametrize(seed=range(6))
-async def chains_hold_whom_they_should_whoever_comes_and_goes(dut, seed):
+@cocotb.parametrize(seed=range(3), idle=NAMES)
+async def chains_hold_whom_they_should_whoever_comes_and_goes(dut, seed, idle):
+    """A t-SID that is there is appended again only while it is being registered, as FSM1 does: see the RTL's header."""
     lists = await Lists.started(dut)
-    chance, expected = random.Random(seed), {}
+    chance, pauses, expected = random.Random(f"{seed} {idle}"), PAUSES[idle](), {}
+    registering = None
     for _ in range(80):
-        sid = chance.randrange(1, lists.sids)
+        await lists.pause(pauses)
+        sid = chance.choice([chance.randrange(1, lists.sids), registering or 1])
         if chance.random() < 0.35:
             await lists.sweep(sid)
+            registering = None
             expected = {at: sids - {sid} for at, sids in expected.items() if sids - {sid}}
-        else:
+        elif sid == registering or not any(sid in sids for sids in expected.values()):
+            registering = sid
             address = chance.choice([*expected, *sorted(lists.free)[:1], *sorted(lists.free)[:1]] or [0])
             if address not in lists.first and address not in lists.free:
                 continue

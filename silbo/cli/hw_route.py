@@ -43,13 +43,14 @@ def run(options: argparse.Namespace) -> int:
 
     tools = {tool.package: tool.version for tool in (YOSYS, NEXTPNR)}
     if options.json:
-        found = [asdict(each) for each in routed(options.seeds)]
+        found = [{**asdict(each), "is_reached": each.is_reached} for each in routed(options.seeds)]
         print(json.dumps({"device": DEVICE, "asked_mhz": TARGET, "versions": tools, "limits": LIMITS, "routed": found}))
         return 0
     print(f"crt_cam, 256 entries of 32 bits, on {DEVICE}; {TARGET} MHz asked for")
     for each in routed(options.seeds):
-        print(f"seed {each.seed}: {each.mhz} MHz, {each.lut:,} LUT4, {each.ff:,} FF; slowest from {each.slowest[0]} "
-              f"to {each.slowest[-1]}", flush=True)  # fmt: skip
+        reached = "reached" if each.is_reached else "not reached"
+        print(f"seed {each.seed}: {each.mhz} MHz ({TARGET} MHz {reached}), {each.lut:,} LUT4, {each.ff:,} FF; "
+              f"slowest from {each.slowest[0]} to {each.slowest[-1]}", flush=True)  # fmt: skip
     print(*(f"{name} {version}" for name, version in tools.items()), sep=", ")
     print(LIMITS)
     return 0

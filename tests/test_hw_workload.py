@@ -1,0 +1,53 @@
+"""The workload that is measured: most of it sits on the device, and finds little more than it must."""
+
+import pytest
+
+import silbo
+from silbo.broker.fold import Fold
+from silbo.hw import workload
+from silbo.hw.offload import Offload
+from silbo.model.events import Subscribe
+from silbo.model.log import notification_json
+from silbo.testing.matching_unit import ModelUnit
+
+
+def over(unit):
+    """What `Broker(offload=…)` takes, over a device of the test's own."""
+    return lambda contexts, make_index: Offload(unit, contexts, make_index)
+
+
+def lines(notifications):
+    return [notification_json(each) for each in notifications]
+
+
+def oracle(events):
+    return lines(silbo.replay(events, engine="oracle"))
+
+
+@pytest.fixture(scope="module")
+def roads():
+    return workload.log(seed=1, publications=200)
+
+
+def test_the_workload_is_the_same_for_the_same_seed(roads):
+    assert workload.log(seed=1, publications=200) == roads
+    assert workload.log(seed=2, publications=200) != roads
+
+
+def test_nine_of_ten_subscriptions_of_the_workload_sit_on_the_device(roads):
+    unit = ModelUnit()
+    assert 0.9 <= workload.device_share(over(unit), roads) < 1.0
+    assert unit.closed
+
+
+def test_the_workload_on_a_device_gives_the_oracles_notifications_and_few_candidates_more(roads):
+    fold = Fold(offload=over(ModelUnit()))
+    got = fold.apply(roads)
+    assert lines(got) == oracle(roads)
+    on_device = [each for each in got if "prefix" not in filter_of(roads, each.subscriber)]
+    stats = fold.core.stats()["offload"]
+    assert len(on_device) <= stats["matches"] < 2 * len(on_device)
+
+
+def filter_of(events, subscriber):
+    return next(each.filter for each in events if isinstance(each, Subscribe) and each.session == subscriber)

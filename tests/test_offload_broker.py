@@ -1,0 +1,103 @@
+"""The broker with a device: how it finds one, what reaches it, and that it lets it go."""
+
+import pytest
+
+import silbo
+from silbo.errors import HardwareUnavailable
+from silbo.hw.offload import Offload
+from silbo.testing.matching_unit import ModelUnit
+
+NEAR = "abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20"
+
+
+def over(unit):
+    """What `Broker(offload=…)` takes, over a device of the test's own."""
+    return lambda contexts, make_index: Offload(unit, contexts, make_index)
+
+
+def test_a_name_that_no_device_has_is_refused_with_those_there_are():
+    with pytest.raises(silbo.InvalidValue, match=r"offload: expected one of sim, pynq, auto, not 'fpga'\."):
+        silbo.Broker(offload="fpga")
+
+
+def test_without_a_board_it_is_said_what_is_missing_and_auto_is_software():
+    with pytest.raises(HardwareUnavailable, match="is not there"):
+        silbo.Broker(offload="pynq")
+    with silbo.Broker(offload="auto") as broker:
+        assert "offload" not in broker.stats()
+
+
+def test_a_broker_that_finds_no_device_matches_in_software():
+    with silbo.Broker(offload=lambda *_: None) as broker:
+        car = broker.connect("car")
+        car.advertise("true")
+        subscription = car.subscribe("a = 1")
+        car.publish({"a": 1})
+        assert subscription.poll() is not None
+        assert "offload" not in broker.stats()
+
+
+def test_a_broker_closes_its_device_once():
+    unit = ModelUnit()
+    with silbo.Broker(offload=over(unit)) as broker:
+        broker.connect("car").subscribe("a = 1")
+        assert not unit.closed
+        broker.close()
+        assert unit.closed
+        unit.closed = False
+    assert not unit.closed
+
+
+def test_a_broker_closes_though_its_device_does_not_answer():
+    unit = ModelUnit()
+    broker = silbo.Broker(offload=over(unit))
+    car = broker.connect("car")
+    car.subscribe("a = 1", context=NEAR)
+    unit.broken = True
+    broker.close()
+    assert broker.closed
+    assert car.closed
+
+
+@pytest.mark.parametrize("values", ["columns", "lists"])
+def test_contexts_set_in_bulk_reach_the_device(values):
+    import numpy as np
+
+    unit = ModelUnit()
+    with silbo.Broker(offload=over(unit)) as broker:
+        cars = [broker.connect(f"car-{i}") for i in range(3)]
+        heard = [car.subscribe("a = 1", context=NEAR) for car in cars]
+        software = cars[0].subscribe("a > 0", context=NEAR)
+        cars[0].advertise("true")
+        for places in ([0.0, 500.0, 1_000.0], [1_000.0, 0.0, 500.0]):
+            column = np.array(places) if values == "columns" else places
+            broker.set_contexts(cars, {"x": column, "y": column})
+            cars[0].publish({"a": 1}, context={"x": 0.0, "y": 0.0})
+            assert [each.poll() is not None for each in heard] == [place == 0.0 for place in places]
+            assert (software.poll() is not None) == (places[0] == 0.0)
+        cars[2].set_context(x=0.0, y=0.0)  # floats over floats, which are written past the door where nobody listens
+        cars[0].publish({"a": 1}, context={"x": 0.0, "y": 0.0})
+        assert heard[2].poll() is not None
+
+
+def test_a_disconnect_gives_the_row_back():
+    unit = ModelUnit(subscribers=1)
+    with silbo.Broker(offload=over(unit)) as broker:
+        for name in ("car", "van"):
+            with broker.connect(name) as session:
+                session.set_context(x=0, y=0)
+                session.subscribe("a = 1", context=NEAR)
+                assert broker.stats()["offload"]["rows"] == 1
+        assert broker.stats()["offload"]["rows"] == 0
+
+
+def test_the_index_beside_the_device_is_the_named_one_and_made_when_it_is_needed():
+    with silbo.Broker(offload=over(ModelUnit()), index="fast") as broker:
+        car = broker.connect("car")
+        car.subscribe("a = 1")
+        assert "candidates" not in broker.stats()
+        car.subscribe("a > 1")
+        assert "candidates" in broker.stats()  # of the kernels
+    with silbo.Broker(offload=over(ModelUnit()), index="plain") as broker:
+        broker.connect("car").subscribe("a > 1")
+        assert "candidates" not in broker.stats()

@@ -21,7 +21,7 @@ test: $(READY) ## all tests
 	$(BIN)/pytest
 
 .PHONY: checked
-checked: $(READY) ## all tests of kernels with bounds checking in the kernels, and their arrays passed plainly
+checked: $(READY) ## all tests with bounds checking in the kernels, and their arrays passed plainly
 	SILBO_CHECKED_KERNELS=1 $(BIN)/pytest -m "not spark and not rtl" --ignore=tests/test_packaging.py # which runs no kernel of this checkout
 
 .PHONY: kafka

@@ -25,7 +25,14 @@ PRINTED = {
         "dora  []",
         "the scope reads sub.salary, beyond the advertisement's reads; it may read: role, ward. Advertise with reads=[…] that name it.",
     ],
+    "couriers.py": [
+        "ines [1, 2]",
+        "jon [2]",
+        "kim []",
+        "3 of 3 subscriptions on the device, which found 5 candidates",
+    ],
 }
+MARKED = [pytest.param(name, marks=[pytest.mark.rtl] * (name == "couriers.py")) for name in PRINTED]
 
 
 ROAD = EXAMPLES / "road"
@@ -36,17 +43,7 @@ def run(name, *arguments, timeout=120, **more):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, encoding="utf-8", **more)
 
 
-@pytest.mark.rtl
-def test_couriers_are_found_on_the_simulated_hardware():
-    assert run("couriers.py").stdout.splitlines() == [
-        "ines [1, 2]",
-        "jon [2]",
-        "kim []",
-        "3 of 3 subscriptions on the device, which found 5 candidates",
-    ]
-
-
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("name", MARKED)
 def test_an_example_prints_what_it_promises(name):
     done = run(name)
     assert done.stderr == ""

@@ -41,8 +41,8 @@ class ContextRows:
         self._axes = Axes()
         self._rows: dict[str, _Row] = {}  # by subscriber
         self._free = list(reversed(range(memory.subscribers)))
-        # by row: what stands in the memory, whoever's it was; absent while nobody knows
-        self._written: dict[int, DeviceBox | None] = dict.fromkeys(range(memory.subscribers))
+        # by row: what stands in the memory, whoever's it was; where a write failed, `write_anew` comes before the next
+        self._written: list[DeviceBox | None] = [None] * memory.subscribers
         self.position = self._axes.position
 
     def take(self, subscriber: str, box: Box, context: Context) -> int | None:
@@ -76,17 +76,15 @@ class ContextRows:
 
     def write_anew(self, contexts: ContextTable) -> None:
         """Write every row into a memory that was initialised."""
-        self._written = dict.fromkeys(range(self._memory.subscribers))
+        self._written = [None] * self._memory.subscribers
         for subscriber, row in self._rows.items():
             self._write(row, contexts[subscriber])
 
     def _write(self, row: _Row, context: Context) -> None:
         hull = self._axes.hull(row.boxes, context)
-        if row.number in self._written and self._written[row.number] == hull:
-            return
-        self._written.pop(row.number, None)  # a write that fails may have come through
-        self._memory.set_context(row.number, hull)
-        self._written[row.number] = hull
+        if self._written[row.number] != hull:
+            self._memory.set_context(row.number, hull)
+            self._written[row.number] = hull
 
     def __len__(self) -> int:
         return len(self._rows)

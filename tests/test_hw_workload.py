@@ -2,26 +2,11 @@
 
 import pytest
 
-import silbo
 from silbo.broker.fold import Fold
 from silbo.hw import workload
-from silbo.hw.offload import Offload
 from silbo.model.events import Subscribe
-from silbo.model.log import notification_json
-from silbo.testing.matching_unit import ModelUnit
-
-
-def over(unit):
-    """What `Broker(offload=…)` takes, over a device of the test's own."""
-    return lambda contexts, make_index: Offload(unit, contexts, make_index)
-
-
-def lines(notifications):
-    return [notification_json(each) for each in notifications]
-
-
-def oracle(events):
-    return lines(silbo.replay(events, engine="oracle"))
+from silbo.testing.comparison import lines, oracle_lines
+from silbo.testing.matching_unit import ModelUnit, over
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +28,7 @@ def test_nine_of_ten_subscriptions_of_the_workload_sit_on_the_device(roads):
 def test_the_workload_on_a_device_gives_the_oracles_notifications_and_few_candidates_more(roads):
     fold = Fold(offload=over(ModelUnit()))
     got = fold.apply(roads)
-    assert lines(got) == oracle(roads)
+    assert lines(got) == oracle_lines(roads)
     on_device = [each for each in got if "prefix" not in filter_of(roads, each.subscriber)]
     stats = fold.core.stats()["offload"]
     assert len(on_device) <= stats["matches"] < 2 * len(on_device)

@@ -17,25 +17,12 @@ from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.filter import Filter
 from silbo.matching.index import PlainIndex
 from silbo.model.events import Advertise, Disconnect, Publish, SetContext, Subscribe, Unsubscribe
-from silbo.model.log import notification_json
 from silbo.model.notification import Publication
 from silbo.model.values import checked_context
-from silbo.testing.matching_unit import ModelUnit
+from silbo.testing.comparison import lines, oracle_lines
+from silbo.testing.matching_unit import ModelUnit, over
 
 NEAR = "abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20"
-
-
-def over(unit):
-    """What `Broker(offload=…)` takes, over a device of the test's own."""
-    return lambda contexts, make_index: Offload(unit, contexts, make_index)
-
-
-def lines(notifications):
-    return [notification_json(each) for each in notifications]
-
-
-def oracle(events):
-    return lines(silbo.replay(events, engine="oracle"))
 
 
 def row(filter, function=None, subscriber="car", id="s"):
@@ -282,4 +269,4 @@ sizes = st.sampled_from([{}, {"sids": 2}, {"filters": 2}, {"subscribers": 1}])
 def test_a_log_of_boxes_and_borders_gives_the_oracles_notifications(events, sizes, batch):
     log = [Advertise("all", "a", "true"), Advertise("x only", "a", "true", ("x",)), *events]
     fold = Fold("plain", offload=over(ModelUnit(**sizes)))
-    assert lines(silbo.replay(log, engine=fold, batch=batch)) == oracle(log)
+    assert lines(silbo.replay(log, engine=fold, batch=batch)) == oracle_lines(log)

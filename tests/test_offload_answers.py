@@ -7,26 +7,12 @@ from hypothesis import strategies as st
 import silbo
 from silbo.broker.fold import Fold
 from silbo.broker.offload import MAKERS
-from silbo.hw.offload import Offload
-from silbo.model.log import notification_json
 from silbo.testing import Player, assert_agrees, generate_log
-from silbo.testing.matching_unit import ModelUnit
+from silbo.testing.comparison import lines, oracle_lines
+from silbo.testing.matching_unit import ModelUnit, over
 from silbo.testing.strategies import logs
 
 EVENTS = 2_000
-
-
-def over(unit):
-    """What `Broker(offload=…)` takes, over a device of the test's own."""
-    return lambda contexts, make_index: Offload(unit, contexts, make_index)
-
-
-def lines(notifications):
-    return [notification_json(each) for each in notifications]
-
-
-def oracle(events):
-    return lines(silbo.replay(events, engine="oracle"))
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
@@ -36,7 +22,7 @@ def log(request):
 
 @pytest.fixture(scope="module")
 def expected(log):
-    return oracle(log)
+    return oracle_lines(log)
 
 
 @pytest.mark.parametrize("index", ["fast", "plain"])
@@ -62,7 +48,7 @@ def test_generated_logs_through_the_public_api(log, expected):
 @given(logs(max_events=60), st.integers(1, 10))
 def test_any_log_in_any_batching(log, batch):
     fold = Fold("fast", offload=over(ModelUnit(sids=6, filters=6, subscribers=2)))
-    assert lines(silbo.replay(log, engine=fold, batch=batch)) == oracle(log)
+    assert lines(silbo.replay(log, engine=fold, batch=batch)) == oracle_lines(log)
 
 
 @pytest.mark.parametrize("read", [None, 1], ids=["whole", "in part"])

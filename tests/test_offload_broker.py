@@ -4,15 +4,9 @@ import pytest
 
 import silbo
 from silbo.errors import HardwareUnavailable
-from silbo.hw.offload import Offload
-from silbo.testing.matching_unit import ModelUnit
+from silbo.testing.matching_unit import ModelUnit, over
 
 NEAR = "abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20"
-
-
-def over(unit):
-    """What `Broker(offload=…)` takes, over a device of the test's own."""
-    return lambda contexts, make_index: Offload(unit, contexts, make_index)
 
 
 def test_a_name_that_no_device_has_is_refused_with_those_there_are():

@@ -5,17 +5,11 @@ import pytest
 import silbo
 from silbo.context.function import ContextFunction
 from silbo.errors import DeviceError
-from silbo.hw.offload import Offload
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.filter import Filter
-from silbo.testing.matching_unit import ModelUnit
+from silbo.testing.matching_unit import ModelUnit, over
 
 NEAR = "abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20"
-
-
-def over(unit):
-    """What `Broker(offload=…)` takes, over a device of the test's own."""
-    return lambda contexts, make_index: Offload(unit, contexts, make_index)
 
 
 def row(filter, function=None, subscriber="car", id="s"):

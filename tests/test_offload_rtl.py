@@ -8,29 +8,17 @@ from silbo.hw import workload
 from silbo.hw.driver.registers import CrtMode
 from silbo.hw.driver.sim import SimDevice
 from silbo.hw.driver.x2cbbr import X2cbbr
-from silbo.hw.offload import Offload
 from silbo.hw.simulation import Parameters
-from silbo.model.log import event_json, notification_json
+from silbo.model.log import event_json
 from silbo.testing import Player, generate_log
-from silbo.testing.matching_unit import ModelUnit
+from silbo.testing.comparison import lines, oracle_lines
+from silbo.testing.matching_unit import ModelUnit, over
 
 pytestmark = pytest.mark.rtl
 
 NEAR = "abs(pub.x - this.x) <= 20 and abs(pub.y - this.y) <= 20"
 EVENTS = 1_000
 SMALL = Parameters(filters=16, sids=16, subscribers=16)
-
-
-def lines(notifications):
-    return [notification_json(each) for each in notifications]
-
-
-def oracle(events):
-    return lines(silbo.replay(events, engine="oracle"))
-
-
-def over(unit):
-    return lambda contexts, make_index: Offload(unit, contexts, make_index)
 
 
 class Doubled:
@@ -68,7 +56,7 @@ def test_generated_logs_on_the_rtl_give_the_oracles_notifications(seed, mode):
     log = generate_log(seed, EVENTS)
     # rows of lists overflow into others, so that a CAM is full earlier than the model's: this one is never full
     parameters = SMALL if mode is CrtMode.BITMAP else Parameters(crt_mode=mode)
-    expected = oracle(log)
+    expected = oracle_lines(log)
     for batch in (None, 7):
         fold = Fold("plain", offload=over(Doubled(parameters)))
         assert lines(silbo.replay(log, engine=fold, batch=batch)) == expected
@@ -83,13 +71,13 @@ def test_a_broker_over_the_rtl_by_name_gives_the_oracles_notifications():
         player.play(log)
         received = player.received()
         assert broker.stats()["offload"]["matches"] > 100
-    assert sorted(lines(received)) == sorted(oracle(log))
+    assert sorted(lines(received)) == sorted(oracle_lines(log))
 
 
 def test_the_workload_on_the_rtl_gives_the_oracles_notifications():
     log = workload.log(publications=150)
     assert workload.device_share("sim", log) >= 0.9
-    expected = oracle(log)
+    expected = oracle_lines(log)
     fold = Fold(offload=over(Doubled(Parameters())))
     assert lines(fold.apply(log)) == expected
     assert len(expected) / 2 < fold.core.stats()["offload"]["matches"] < 2 * len(expected)
@@ -103,7 +91,7 @@ def test_a_log_replayed_on_the_engine_hw(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text("".join(event_json(event) + "\n" for event in log), encoding="utf-8")
     assert main(["replay", str(path), "--engine", "hw"]) == 0
-    assert lines(silbo.replay(log, engine="hw", batch=50)) == oracle(log)
+    assert lines(silbo.replay(log, engine="hw", batch=50)) == oracle_lines(log)
 
 
 @pytest.fixture

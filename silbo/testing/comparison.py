@@ -33,11 +33,20 @@ class Comparison:
         return "\n".join(lines)
 
 
+def lines(notifications: Iterable[Notified]) -> list[str]:
+    """Notifications as a replay prints them."""
+    return [notification_json(each) for each in notifications]
+
+
+def oracle_lines(events: Iterable[Event]) -> list[str]:
+    """What the oracle's replay of the events prints."""
+    return lines(replay(events, engine="oracle"))
+
+
 def compare(events: Iterable[Event], received: Iterable[Notified]) -> Comparison:
     """Replay the events on the oracle, and compare its notifications with the received ones as multisets."""
-    expected = Counter(notification_json(each) for each in replay(events, engine="oracle"))
-    got = Counter(notification_json(each) for each in received)
-    return Comparison(expected.total(), tuple((expected - got).elements()), tuple((got - expected).elements()))
+    due, got = Counter(oracle_lines(events)), Counter(lines(received))
+    return Comparison(due.total(), tuple((due - got).elements()), tuple((got - due).elements()))
 
 
 def assert_agrees(events: Iterable[Event], received: Iterable[Notified]) -> None:

@@ -6,10 +6,13 @@ It stands where `silbo.hw`'s driver does, and counts what was asked of it. Cycle
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from silbo.context.table import ContextTable
 from silbo.errors import DeviceError, DeviceFull
+from silbo.hw.offload import MatchingUnit, Offload
+from silbo.matching.candidates import Candidates
 
 Box = tuple[int, int, int, int]  # x from, to, y from, to; the ends belong to it
 MOST = 16  # filters of a subscription
@@ -96,3 +99,8 @@ class ModelUnit:
         self.calls[verb] += 1
         if self.broken:
             raise DeviceError("the device does not answer.")
+
+
+def over(unit: MatchingUnit) -> Callable[[ContextTable, Callable[[], Candidates]], Offload]:
+    """What `Broker(offload=…)` takes, over a unit of your own."""
+    return lambda contexts, make_index: Offload(unit, contexts, make_index)

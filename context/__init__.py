@@ -1,1 +1,1 @@
-"""Context: functions and scopes over it, and the contextManager table that holds it."""
+"""Context functions, scopes, and the context table (the paper's contextManager)."""

@@ -13,7 +13,7 @@ from silbo.context.cells import CELL_WORDS, KINDS, MOVED, TRACKED, Cells
 
 
 def write(words, width, column, rows, payloads, metas, stale, moved, queue, state):
-    """Write a cell of each row; a column of one kind has one meta word. Rows that a grid must move are queued."""
+    """Write one cell in each row, and queue the rows that a grid must move. A column of one kind has one meta word."""
     one_meta = metas.size == 1
     for i in range(rows.size):
         row = rows[i]
@@ -45,7 +45,7 @@ def write_column(
     payloads: np.ndarray[Any, Any],
     metas: np.ndarray[Any, Any],
 ) -> None:
-    """Write one column; all arrays are of words, `metas` has one for all or one for each."""
+    """Write one column. All arrays hold words; `metas` has one word for all rows, or one for each row."""
     WRITE.make()(
         cells.words, cells.width, column, np.ascontiguousarray(rows, np.int64), payloads, metas,
         cells.stale, cells.moved, cells.queue, cells.state,

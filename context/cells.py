@@ -1,9 +1,9 @@
 """The contexts as kernels read them: a row of tagged cells for each session, a column for each variable.
 
-Only variables that some function reads have a column, and no more than `MAX_COLUMNS` of them; the whole
-context is `table`'s. A cell is two words: a payload (a double, a bool, a string's hash) and a meta word
-(kind, whether it came as an int, residue, block). Bytes of strings, members of sets and bounds of
-geometries stand in blocks on a heap, which is packed when it is full.
+Only variables that a context function reads or that are written in bulk have a column, and at most `MAX_COLUMNS` of
+them; `table` holds the whole contexts. A cell is two words: a payload (a double, a bool, a string's hash) and a meta
+word (kind, whether the number was given as an int, residue, block). Bytes of strings, members of sets and bounds of
+geometries are in blocks on a heap, which is packed when it is full.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from silbo.model.values import ContextValue, ValueSet
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-MAX_COLUMNS = 64  # a subscriber cannot make every row wider by functions over ever new variables
+MAX_COLUMNS = 64  # a limit, so that a subscriber cannot widen every row with functions over ever more variables
 CELL_WORDS = 2
 FLOAT_META = NUMBER << KIND
 MOVED, TRACKED, WRITES = 0, 1, 2  # words of `state`
-VALUES, KINDS = 1, 2  # why a row is stale: its floats are others, or the kinds of its values may be
+VALUES, KINDS = 1, 2  # how a row is stale: only its floats have changed, or the kinds of its values may have changed
 
 
 class Cells:
-    """Owns the arrays; whoever passes them on asks for `generation`, which rises when one was replaced."""
+    """Owns the arrays. `generation` rises when an array is replaced, so that holders of the old one can notice."""
 
     def __init__(self, rows: int) -> None:
         self.columns: dict[str, int] = {}
@@ -50,12 +50,11 @@ class Cells:
         self._free: list[int] = []
         self.width = 4
         self.generation = 0
-        self.state = np.zeros(
-            3, np.int64
-        )  # how many rows wait in `queue`; whether a grid wants to know; kernels' writes
-        self.is_tracked = False  # the same as in `state`
+        # the number of rows in `queue`; whether a grid tracks moves; the number of writes by kernels
+        self.state = np.zeros(3, np.int64)
+        self.is_tracked = False  # the same as state[TRACKED]
         self.heap = np.zeros(64, np.int64)
-        self._heap_used = 1  # block 0 is none
+        self._heap_used = 1  # 0 means no block
         self.words = np.zeros(0, np.int64)
         self.moved = np.zeros(0, np.uint8)
         self.stale = np.zeros(0, np.uint8)
@@ -64,7 +63,7 @@ class Cells:
 
     @property
     def rows(self) -> int:
-        """How many rows have room."""
+        """The number of rows that have cells."""
         return self.moved.size
 
     @property
@@ -73,12 +72,12 @@ class Cells:
         return sum(each.nbytes for each in (self.words, self.heap, self.moved, self.stale, self.queue))
 
     def make_room(self, row: int) -> None:
-        """See to it that a row has cells."""
+        """Allocate cells for a row, if it has none."""
         if row >= self.rows:
             self._allocate(max(2 * self.rows, row + 1), self.width)
 
     def add_column(self, name: str, values: Mapping[int, ContextValue]) -> int:
-        """A new column for a variable, with its values by row."""
+        """Add a column for a variable, with its values by row; returns the column's number."""
         if not self._free and len(self.columns) == self.width:
             self._allocate(self.rows, 2 * self.width)
         column = self._free.pop() if self._free else len(self.columns)
@@ -90,11 +89,11 @@ class Cells:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more columns are to be had."""
+        """Whether all columns are taken."""
         return len(self.columns) == MAX_COLUMNS
 
     def drop_column(self, name: str) -> None:
-        """Give a column free, its cells empty."""
+        """Clear a column's cells, and free it for another variable."""
         column = self.columns.pop(name)
         del self.offsets[name]
         self.words.reshape(self.rows, self.stride)[:, column * CELL_WORDS : (column + 1) * CELL_WORDS] = 0
@@ -132,7 +131,7 @@ class Cells:
                 self._put(at + 1, SHAPE, np.array(value.bounds, np.float64).view(np.int64))
 
     def _put(self, at: int, kind: int, block: Array) -> None:
-        """Put a block on the heap, behind a word that holds its size, and point a cell's meta word to it."""
+        """Put a block on the heap, after a word that holds its size, and point a cell's meta word to it."""
         size = block.size + 1
         if self._heap_used + size > self.heap.size:
             self._make_heap(size)
@@ -143,16 +142,16 @@ class Cells:
         self._meta[at] = (kind << KIND) | (start + 1)
 
     def _make_heap(self, size: int) -> None:
-        """Pack the heap, and make it larger where more than half of it is in use even so."""
+        """Pack the heap, and enlarge it if more than half of it would still be in use."""
         self._pack()
         if 2 * (self._heap_used + size) > self.heap.size:
-            # packing looks at every cell: there must be room for as many writes before it comes again
+            # packing reads every cell, so leave room for a proportional number of writes before the next time
             heap = np.zeros(max(4 * (self._heap_used + size), self.words.size // 8), np.int64)
             heap[: self._heap_used] = self.heap[: self._heap_used]
             self.heap = heap
 
     def _pack(self) -> None:
-        """Move the blocks of all cells together, and point the cells to where they are now."""
+        """Copy the blocks of all cells to a new heap without gaps, and update the cells that point to them."""
         metas = self.words[1::CELL_WORDS]
         cells = np.flatnonzero((metas >> KIND) & 0xFF >= STRING)
         blocks = (metas[cells] & 0xFFFFFFFF) - 1
@@ -172,7 +171,7 @@ class Cells:
             self.write(row, name, None)
 
     def note_move(self, row: int) -> None:
-        """Put a row into the queue of those that a grid must move."""
+        """Add a row to the queue of rows that a grid must move."""
         if self.is_tracked and not self.is_moved[row]:
             self.is_moved[row] = 1
             waiting = self._state[MOVED]
@@ -180,12 +179,12 @@ class Cells:
             self._state[MOVED] = waiting + 1
 
     def track(self, *, wanted: bool) -> None:
-        """Note who moves from now on, or no more."""
+        """Start or stop queueing the rows that move."""
         self.is_tracked = wanted
         self.state[TRACKED] = wanted
 
     def number_at(self, row: int, name: str) -> ContextValue | None:
-        """The number or bool in a cell, as it came; None for anything else."""
+        """The number or bool in a cell, with the type it was given with; None for any other kind."""
         at = (row * self.width + self.columns[name]) * CELL_WORDS
         meta = self._meta[at + 1]
         kind = (meta >> KIND) & 0xFF
@@ -197,7 +196,7 @@ class Cells:
         return int(number) + (meta >> RESIDUE) if (meta >> FLAGS) & INT else number
 
     def write_columns(self, rows: Array, columns: Mapping[str, tuple[Array, Array]]) -> None:
-        """Write columns, payloads and meta words, into many rows at once."""
+        """Write columns, each as payloads and meta words, into many rows at once."""
         from silbo.context.bulk import write_column
 
         for name, (payloads, metas) in columns.items():
@@ -205,17 +204,17 @@ class Cells:
 
     @staticmethod
     def encoded(name: str, column: Array) -> tuple[Array, Array]:
-        """Payloads and meta words (one, if it is the same for all) of a column of numbers or bools."""
+        """The payloads and meta words of a column of numbers or bools; one meta word if all are the same."""
         if column.dtype.kind == "b":
             return column.astype(np.int64), np.array([BOOL << KIND], np.int64)
         if column.dtype.kind == "f":
             doubles = np.ascontiguousarray(column, np.float64)
-            if not np.isfinite(doubles).all():
-                raise InvalidValue(f"context.{name}", "a value is no finite number. Leave its session out.")
-            return doubles.view(np.int64), np.array([FLOAT_META], np.int64)
+            _check_finite(name, doubles)
+            # the kernel is compiled for writable arrays: read-only ones, such as Arrow's, are copied
+            return np.require(doubles, requirements="W").view(np.int64), np.array([FLOAT_META], np.int64)
         integers = np.ascontiguousarray(column, np.int64)
         doubles = integers.astype(np.float64)
-        # the greatest integers round up to 2^63, which is none itself
+        # the largest integers round up to 2^63, which is not an int64
         top = doubles >= 2.0**63
         below = np.where(top, 0.0, doubles).astype(np.int64)
         residues = np.where(top, integers - np.int64(2**63 - 1) - 1, integers - below)
@@ -231,11 +230,20 @@ class Cells:
             after = np.zeros(rows, before.dtype)
             after[: before.size] = before
             setattr(self, name, after)
-        # memoryviews read and write one item several times as fast as arrays do
+        # memoryviews read and write single items several times as fast as arrays
         self._meta: Any = words.data
         self.doubles: Any = words.view(np.float64).data
         self._state: Any = self.state.data
-        self.is_moved: Any = self.moved.data  # by row: whether it waits in the queue
+        self.is_moved: Any = self.moved.data  # by row: whether it is in the queue
         self._queue: Any = self.queue.data
         self.is_stale: Any = self.stale.data  # by row: whether, and how, the cells are newer than the table
         self.generation += 1
+
+
+def _check_finite(name: str, doubles: Array) -> None:
+    is_finite = np.isfinite(doubles)
+    if not is_finite.all():
+        row = int(np.argmin(is_finite))
+        raise InvalidValue(
+            f"values[{row}].{name}", f"{doubles[row]} is not a finite number. Leave this session out, or its value."
+        )

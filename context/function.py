@@ -1,7 +1,7 @@
-"""Context functions (a subscriber's) and scopes (a publisher's): the situation in which a notification goes out.
+"""Context functions (a subscriber's) and scopes (a publisher's): when a notification is sent.
 
-Both are conditions over two contexts and the message. What a name means on each side is said here;
-the language itself is `silbo.language`.
+Both are conditions over two contexts and the message. This module says which contexts the names of each refer to;
+the language itself is in `silbo.language`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from silbo.model.values import Attributes, Context
 
 
 class ContextFunction(Expression):
-    """Over `pub.*` (what the publisher offers), `this.*` (the subscriber's own) and `msg.*`."""
+    """A condition over `pub.*` (what the publisher offers), `this.*` (the subscriber's own context) and `msg.*`."""
 
     __slots__ = ()
     language = FUNCTION
@@ -23,7 +23,7 @@ class ContextFunction(Expression):
 
 
 class Scope(Expression):
-    """Over `sub.*` (the subscriber's context), `this.*` (the publisher's own, as sent) and `msg.*`."""
+    """A condition over `sub.*` (the subscriber's context), `this.*` (the publisher's own, as sent) and `msg.*`."""
 
     __slots__ = ()
     language = SCOPE

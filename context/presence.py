@@ -2,7 +2,7 @@
 
 An overlay asks this before it sends a subscription towards an advertisement that does not offer
 everything. The answer is sound: `never_true` means that no message and no contexts make it true.
-Each condition is given the set of truths it could have, over all values of what is present.
+For each condition, the module computes the set of truth values that it can have over all values of the present names.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def _truths(condition: tree.Condition, absent: frozenset[str]) -> Truths:
 
 
 def _joined(operands: list[Truths], *, decisive: bool) -> Truths:
-    """What a chain can be: `and` (false decides) or `or` (true decides), else unknown, else the rest."""
+    """The truth values of an `and` (decided by a false operand) or an `or` (by a true one).
+
+    Without a decisive operand the result is unknown if an operand is, and otherwise the opposite of `decisive`.
+    """
     possible: set[bool | None] = set()
     if any(decisive in truths for truths in operands):
         possible.add(decisive)

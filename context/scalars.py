@@ -1,7 +1,7 @@
-"""Values in words, as kernels read them: exact numbers, hashed strings with their bytes, sorted sets.
+"""Values encoded as words for kernels: exact numbers, hashed strings with their bytes, sorted sets.
 
 A meta word holds an id or a block in bits 0-31, a kind in 32-39, flags in 40-47 and the residue in 48-63.
-A number is a double and a residue: what an integer beyond 2^53 is more than its double. Pairs are ordered
+A number is a double and a residue: the difference between an integer beyond 2^53 and its double. Pairs are ordered
 first by the double, then by the residue, which is exactly the order of the numbers.
 """
 
@@ -16,9 +16,9 @@ from silbo.model.values import Scalar, ValueSet
 
 ABSENT, NUMBER, BOOL, STRING, SET, SHAPE = 0, 1, 2, 3, 4, 5  # kinds
 KIND, FLAGS, RESIDUE = 32, 40, 48  # shifts in a meta word
-INT = 1  # flag: the number came as an int
+INT = 1  # flag: the number was given as an int
 
-EXACT = 2**53  # integers up to here are doubles
+EXACT = 2**53  # integers up to this magnitude are exact as doubles
 
 
 def encoded_number(value: float) -> tuple[float, int]:
@@ -39,12 +39,12 @@ def string_block(value: str) -> np.ndarray[Any, Any]:
 
 
 def packed(data: bytes) -> np.ndarray[Any, Any]:
-    """Bytes as words, the last one filled up."""
+    """Bytes as words; the last word is padded with zeros."""
     return np.frombuffer(data + b"\0" * (-len(data) % 8), np.int64)
 
 
 def set_block(value: ValueSet) -> np.ndarray[Any, Any]:
-    """A set's block: the number of members and their kind, then the members; two bools are a mask."""
+    """A set's block: the number of members and their kind, then the members. Bools are one mask."""
     members = list(value)
     kind = {None: ABSENT, "number": NUMBER, "bool": BOOL, "string": STRING}[value.kind]
     head = np.array([len(members), kind], np.int64)
@@ -54,14 +54,15 @@ def set_block(value: ValueSet) -> np.ndarray[Any, Any]:
 
 
 def bool_mask(members: Iterable[Scalar]) -> np.int64:
-    """Bit 0 for false, bit 1 for true."""
-    return np.int64(sum({1 << int(member) for member in members}))
+    """A mask of bools: bit 0 for false, bit 1 for true."""
+    mask: np.int64 = np.int64(sum({1 << int(member) for member in members}))
+    return mask
 
 
 def listed(kind: int, members: Sequence[Scalar], before: int) -> np.ndarray[Any, Any]:
-    """Members that can be searched: numbers in their order, strings by their hash with spans of their bytes.
+    """Members in a form that can be searched: numbers in order; strings by hash, with the spans of their bytes.
 
-    `before` says how many words of the block stand before the list: spans count bytes from the block's beginning.
+    `before` is the number of words in the block before the list: spans count bytes from the block's beginning.
     """
     if kind == NUMBER:
         numbers = sorted({encoded_number(member) for member in members})  # type: ignore[arg-type]  # all are numbers

@@ -1,9 +1,8 @@
-"""The paper's contextManager: a table from a session's UUID to its context values.
+"""The context table (the paper's contextManager): it maps a session's UUID to its context values.
 
 (No relation to Python's context managers: nothing here is used in a `with` statement.) A change is
-one write of one row. The content index is never told: a context is read when a publication comes,
-so what stands in the table at that moment is what counts. What kernels read of it is kept in `cells`,
-once there is somebody who needs them.
+one write of one row. The content index is not notified: contexts are read when a publication arrives, so the values
+in the table at that moment count. `cells` holds the variables that kernels read; it is created at its first use.
 """
 
 from __future__ import annotations
@@ -11,34 +10,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from sys import getsizeof
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from silbo.model.values import MAX_VARIABLES, Context, ContextValue, checked_changes, same_value, whole_context
+from silbo.model.readonly import ReadOnlyDict
+from silbo.model.values import MAX_VARIABLES, Context, ContextValue, changed_context, checked_changes, whole_context
 
 if TYPE_CHECKING:
     import numpy as np
 
     from silbo.context.cells import Cells
 
-EMPTY: Context = MappingProxyType({})
+EMPTY: Context = ReadOnlyDict()
 NOTHING: frozenset[str] = frozenset()
-MANY = 1_024  # sets of names that are kept once
-VALUES = 1  # as `cells` has it, which is imported where it is needed: numpy comes with it
+MANY = 1_024  # sets of names that are interned at most
+VALUES = 1  # as in `cells`, which is imported only at its first use because it imports numpy
 
 
 class ContextTable:
-    """Rows are replaced, never changed in place: who holds one has a snapshot."""
+    """Rows are replaced, never changed in place: a row that was read is a snapshot."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}  # UUID to row
         self._rows: list[Context] = []
         self._floats: list[frozenset[str]] = []  # by row: the names whose cells hold plain floats
         self._free: list[int] = []
-        self._widest = 0  # variables of any row, ever, and those that were written in bulk
-        self._bulk: set[str] = set()
-        self._same: dict[frozenset[str], frozenset[str]] = {}  # of equal sets one: rows are alike, and so stay near
-        self._used: dict[str, int] = {}  # functions that read a variable's cells
+        self._widest = 0  # the most variables that any row ever had, bulk writes not included
+        self._bulk: set[str] = set()  # names of variables that were written in bulk
+        # interned sets: rows with the same float variables share one frozenset, which stays in the CPU's cache
+        self._same: dict[frozenset[str], frozenset[str]] = {}
+        self._used: dict[str, int] = {}  # by variable: the number of functions that read its cells
         self.cells: Cells | None = None
         self.writes = 0
 
@@ -62,7 +62,7 @@ class ContextTable:
         return sum(1 for row in self._numbers.values() if self.at(row))
 
     def row(self, uuid: str) -> int:
-        """The row of a session; it is its own until `remove`."""
+        """The row of a session, which it keeps until `remove`."""
         row = self._numbers.get(uuid)
         if row is None:
             row = self._numbers[uuid] = self._free.pop() if self._free else len(self._rows)
@@ -74,15 +74,15 @@ class ContextTable:
         return row
 
     def set(self, uuid: str, changes: Mapping[str, ContextValue | None]) -> bool:
-        """Merge changes into a session's row, all or none; None removes. Whether anything changed."""
+        """Merge all changes into a session's row, or none; None removes. Returns whether anything changed."""
         return self.write(self.row(uuid), changes)
 
     def write_floats(self, row: int, changes: Mapping[str, float]) -> bool | None:
-        """`write` of plain, finite floats over plain floats: things that move do little else, so this is short.
+        """Write plain, finite floats over plain floats: the fast path for sessions that move.
 
-        It writes the cells alone, which lie close together; the row is taken over from them when somebody reads it.
-        None, and nothing is done, if that is not what it is: then the kinds or the number of variables may change,
-        and names must be checked.
+        It writes only the cells, which are close together in memory; the row is updated from them when it is read.
+        Returns None, and writes nothing, unless the row is known to hold plain floats under these names: otherwise
+        the kinds or the number of variables may change, and names must be checked.
         """
         cells = self.cells
         if cells is None or not self._floats[row].issuperset(changes):
@@ -99,7 +99,7 @@ class ContextTable:
             elif value == 0.0:
                 zero = True
         if changed:
-            if zero:  # 0.0 and -0.0 are equal, but whoever sees the row sees which of them it is
+            if zero:  # 0.0 and -0.0 are equal, but a reader of the row can tell them apart
                 for name, value in changes.items():
                     doubles[at + offsets[name]] = value
             self.writes += 1
@@ -110,25 +110,22 @@ class ContextTable:
         return changed
 
     def holds_floats(self, row: int, names: AbstractSet[str]) -> bool:
-        """Whether these variables of a row are plain floats, in cells of their own."""
-        # where kernels wrote floats over floats nothing has changed but the values
+        """Whether these variables of a row are plain floats that have cells."""
+        # no refresh is needed after kernels wrote floats over floats: only values have changed
         return names <= self._floats[row]
 
     def is_of_floats(self, row: int, names: AbstractSet[str]) -> bool:
-        """Whether a row has these variables and no others, all of them plain floats in cells of their own."""
+        """Whether a row has exactly these variables, all of them plain floats that have cells."""
         if self.cells is not None and self.cells.is_stale[row] > VALUES:
             self._refresh(row)  # kernels may have written values of other kinds, or new variables
         return names == self._floats[row] and len(self._rows[row]) == len(names)
 
     def write(self, row: int, changes: Mapping[str, ContextValue | None]) -> bool:
-        """Merge changes into a row, all or none; None removes. Whether anything changed."""
+        """Merge all changes into a row, or none; None removes. Returns whether anything changed."""
         old = self.at(row)
-        for name, value in changes.items():
-            if not same_value(old.get(name), value):
-                break
-        else:
+        merged = changed_context(old, changes)
+        if merged is None:
             return False
-        merged = whole_context(old, changes)
         self._rows[row] = merged
         self._widest = max(self._widest, len(merged))
         self.writes += 1
@@ -147,7 +144,7 @@ class ContextTable:
         return self._same.setdefault(names, names)
 
     def remove(self, uuid: str) -> None:
-        """Forget a session's row."""
+        """Remove a session, and free its row."""
         row = self._numbers.pop(uuid, None)
         if row is not None:
             self._rows[row] = EMPTY
@@ -160,7 +157,7 @@ class ContextTable:
     # many contexts
 
     def write_columns(self, rows: Sequence[int] | np.ndarray[Any, Any], columns: Mapping[str, Any]) -> None:
-        """Write arrays of floats, integers or bools into many rows, all or none; the last of a row counts."""
+        """Write arrays of floats, integers or bools into many rows, all or none. The last value for a row counts."""
         import numpy as np
 
         if self.cells is None or self._widest + len(self._bulk | columns.keys()) > MAX_VARIABLES:
@@ -169,7 +166,7 @@ class ContextTable:
         encoded = {name: self.cells.encoded(name, column) for name, column in columns.items()}
         for name in columns:
             self.column(name)
-        if not columns.keys() <= self.cells.columns.keys():  # one may have had to make room for the next
+        if not columns.keys() <= self.cells.columns.keys():  # adding one column may have dropped another
             self._write_one_by_one(rows, columns)
             return
         self._bulk |= columns.keys()
@@ -177,22 +174,24 @@ class ContextTable:
         self.writes += len(rows)
 
     def _write_one_by_one(self, rows: Iterable[Any], columns: Mapping[str, Any]) -> None:
-        """The slow way, for what has no cells or may be too much."""
+        """Write row by row: slower, for variables without cells and for contexts that may become too large."""
         lines = zip(*columns.values(), strict=True)
-        changes = [checked_changes(dict(zip(columns, line, strict=True))) for line in lines]
+        changes = [
+            checked_changes(dict(zip(columns, line, strict=True)), f"values[{i}]") for i, line in enumerate(lines)
+        ]
         numbers = [int(row) for row in rows]
         self.check_all(numbers, changes)
         for row, change in zip(numbers, changes, strict=True):
             self.write(row, change)
 
     def check_all(self, rows: Sequence[int], changes: Sequence[Mapping[str, ContextValue | None]]) -> None:
-        """Raise if one of these changes, made one after the other, would be refused."""
+        """Raise if one of these changes would be refused when they are made in this order."""
         seen: dict[int, Context] = {}
         for row, change in zip(rows, changes, strict=True):
             seen[row] = whole_context(seen.get(row, self.at(row)), change)
 
     def _refresh(self, row: int) -> None:
-        """Take over what was written into a row's cells: other floats, or numbers and bools of any kind."""
+        """Update a row from its cells: its floats or, if kinds changed, numbers and bools of all columns."""
         cells = self.with_cells()
         kinds_changed = cells.is_stale[row] > VALUES
         cells.is_stale[row] = 0
@@ -206,12 +205,12 @@ class ContextTable:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the rows and of what finds them; that of the cells is counted there."""
+        """Memory of the rows and of the map that finds them, without the cells."""
         whole = [self._rows, self._floats, self._numbers, *self._rows]
         return sum(map(getsizeof, whole))
 
     def with_cells(self) -> Cells:
-        """The cells, made now if nobody needed them yet."""
+        """The cells, created by the first call."""
         if self.cells is None:
             from silbo.context.cells import Cells
 
@@ -219,7 +218,7 @@ class ContextTable:
         return self.cells
 
     def column(self, name: str) -> int | None:
-        """The column of a variable's cells, for one more user; None if all columns are in use."""
+        """The column of a variable's cells, added if it has none; None if all columns are in use."""
         cells = self.with_cells()
         if name not in cells.columns:
             if cells.is_full and not self._give_up_column():
@@ -231,11 +230,11 @@ class ContextTable:
         return cells.columns[name]
 
     def _holders(self, name: str) -> list[int]:
-        """The rows that have a variable, as far as the table itself knows: kernels may have written others."""
+        """The rows that have a variable in the table itself; kernels may have written it into the cells of others."""
         return [row for row, context in enumerate(self._rows) if name in context]
 
     def _give_up_column(self) -> bool:
-        """Drop a column that nobody uses; whether there was one. Only when all are taken: it looks at every row."""
+        """Drop an unused column; returns whether there was one. It reads every row, so only if no column is free."""
         cells = self.with_cells()
         unused = [name for name in cells.columns if name not in self._used]
         if not unused:
@@ -245,20 +244,20 @@ class ContextTable:
         name = next(name for name in unused if name not in self._bulk)
         holders = self._holders(name)
         for row in holders:
-            self.at(row)  # what stands in the cells alone is taken over first
+            self.at(row)  # first update the row from its cells, which may hold newer values
         cells.drop_column(name)
         for row in holders:
             self._floats[row] = self._plain_floats(row)
         return True
 
     def _take_over(self) -> None:
-        """Bring all that was written in bulk into the rows, so that its columns are as any other."""
+        """Update all rows from bulk writes, so that the columns of those writes can be dropped like any other."""
         for row in range(len(self._rows)):
             self._widest = max(self._widest, len(self.at(row)))
         self._bulk.clear()
 
     def take_writes(self) -> None:
-        """Count the writes that kernels made."""
+        """Add the writes that kernels made to `writes`."""
         from silbo.context.cells import WRITES
 
         state = self.with_cells().state
@@ -266,7 +265,7 @@ class ContextTable:
         state[WRITES] = 0
 
     def use_column(self, name: str, by: int) -> None:
-        """Count who reads a variable's cells."""
+        """Change the number of functions that read a variable's cells."""
         self._used[name] = self._used.get(name, 0) + by
         if not self._used[name]:
             del self._used[name]

@@ -1,4 +1,7 @@
-"""A publisher says who may hear it: a scope over the subscribers' contexts, as role-based access control."""
+"""A publisher selects its audience by a scope over the subscribers' contexts.
+
+A context is what a subscriber says of itself, so a scope is a filter and not a guard (SECURITY.md).
+"""
 
 import silbo
 

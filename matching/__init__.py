@@ -1,1 +1,1 @@
-"""Matching: filters, covering, the oracle, and the index that finds candidates."""
+"""Matching: filters, covering, the oracle, and the indexes that find candidates."""

@@ -1,7 +1,7 @@
-"""The arrays that kernels work on: this module owns them, lets them grow, and hands them over.
+"""The arrays that kernels work on: this module owns them, enlarges them, and passes them on.
 
-Kernels get a handle of addresses (of arrays themselves, in the checked mode), so an array must live, and
-stay where it is, as long as a handle knows it: only `Arrays` replaces one, and it makes the handle anew.
+Kernels get a handle of addresses (in the checked mode, of the arrays themselves), so an array must stay alive and
+in place as long as a handle refers to it: only `Arrays` replaces an array, and it then rebuilds the handle.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from silbo.matching.kernels.layout import (
 )
 from silbo.model.values import MAX_STRING
 
-# how large an array is at first; those of the contexts are adopted
+# the initial size of each array; `Cells` owns those of the contexts
 FIRST_SIZES = {
     "state": STATE,
     "words": 4_096,
@@ -77,12 +77,12 @@ VIEWS = {"_f": np.float64, "_b": np.uint8}
 
 
 class Arrays:
-    """Every array by its name, as an attribute; other views of one memory by the name and `_f` or `_b`."""
+    """Each array is an attribute. Its name with `_f` or `_b` is a view of the same memory as doubles or bytes."""
 
     def __init__(self, cells: Cells) -> None:
         self.handle: Any = None
         self._cells = cells
-        self.generation = -1  # of the contexts' arrays that the handle knows
+        self.generation = -1  # of the contexts' arrays in the handle
         self._held: dict[str, np.ndarray[Any, Any]] = {}
         for name, size in FIRST_SIZES.items():
             self._hold(name, np.zeros(size, ARRAYS[name]))
@@ -96,16 +96,16 @@ class Arrays:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all arrays, those of the contexts apart."""
+        """Memory of all arrays, without those of the contexts."""
         return sum(self._held[name].nbytes for name in FIRST_SIZES)
 
     def replace(self, name: str, array: np.ndarray[Any, Any]) -> None:
-        """Put another array in the place of one."""
+        """Replace an array by another."""
         self._hold(name, array)
         self._make_handle()
 
     def grow(self, name: str, size: int) -> None:
-        """Make an array at least this long, and longer by a quarter than it was."""
+        """Enlarge an array that is shorter than `size`, by a quarter or more."""
         old = self._held[name]
         if size > old.size:
             records = -(-max(size, old.size + old.size // 4) // STRIDES.get(name, 1))
@@ -114,7 +114,7 @@ class Arrays:
             self.replace(name, new)
 
     def adopt(self, stream: np.ndarray[Any, Any]) -> None:
-        """Take over a stream, and the contexts' arrays as they are now."""
+        """Put a stream and the current arrays of the contexts into the handle."""
         self._hold("stream", stream)
         for name, theirs in ADOPTED.items():
             self._hold(name, getattr(self._cells, theirs))

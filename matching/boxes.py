@@ -1,8 +1,8 @@
 """The box in a context function: how far the publisher can be from a subscriber for whom the function is true.
 
-Found in the clauses that must all be true: the paper's inequalities (`pub.x >= this.x - 20`), `abs(pub.x -
-this.x) <= 20`, `distance(…) <= 20`, `geo_distance(…) <= 20`, in any order, turned round or spelled with more
-constants. A box only chooses candidates; what it leaves out is out by a clause that is not true.
+It is derived from the clauses of the top-level `and`: the paper's inequalities (`pub.x >= this.x - 20`), `abs(pub.x -
+this.x) <= 20`, `distance(…) <= 20`, `geo_distance(…) <= 20`, in any order, with the sides swapped or with more
+constants. A box only selects candidates: outside of it, one of the clauses is not true.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from silbo.language import tree
 from silbo.language.evaluation import computed
 
 INFINITE = math.inf
-SLACK = 1e-9  # of the sum of all constants' magnitudes: 256 roundings lose a ten-thousandth of it
-FARTHEST = 2.0**100  # what reaches further is no box
+SLACK = 1e-9  # times the sum of all constants' magnitudes: 256 roundings lose a ten-thousandth of that
+FARTHEST = 2.0**100  # a function that reaches further has no box
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A publisher's variable and a subscriber's that are compared."""
+    """A publisher's variable, and the subscriber's variable that it is compared with."""
 
     pub: str
     this: str
@@ -29,16 +29,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One or two axes, and the greatest distance along each; on the globe, in metres over both."""
+    """One or two axes, and the greatest distance along each; on the globe, the distance in metres over both."""
 
     axes: tuple[Axis, ...]
-    reach: float  # with what roundings may add
+    reach: float  # including what rounding may add
     is_geo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Linear:
-    """`sign * (pub - this) + constant`, or without an axis a constant."""
+    """The form `sign * (pub - this) + constant`; without an axis, a constant."""
 
     axis: Axis | None
     sign: int
@@ -47,7 +47,7 @@ class _Linear:
 
 
 def box_of(function: tree.Condition) -> Box | None:
-    """The box of a function, if it has one."""
+    """The box of a function, or None if it has none."""
     clauses = function.operands if isinstance(function, tree.And) else (function,)
     low: dict[Axis, float] = {}
     high: dict[Axis, float] = {}
@@ -81,7 +81,7 @@ def box_of(function: tree.Condition) -> Box | None:
 
 
 def _circle(clause: tree.Compare) -> Box | None:
-    """`distance` or `geo_distance` of a publisher's and a subscriber's position below a constant."""
+    """The box of a `distance` or `geo_distance` between publisher and subscriber below a constant, or None."""
     left, operator, right = clause.left, clause.operator, clause.right
     if isinstance(right, tree.Call):
         left, operator, right = right, tree.FLIPPED[operator], left
@@ -104,7 +104,7 @@ def _axis(a: tree.Value, b: tree.Value) -> Axis | None:
 
 
 def _bounds(clause: tree.Compare) -> list[tuple[Axis, float, float, float]]:
-    """What a clause says of the difference pub - this: an axis, the least and the greatest, and the scale."""
+    """The bounds that a clause sets to the difference pub - this: the axis, the least, the greatest, the scale."""
     absolute = _absolute(clause)
     if absolute is not None:
         inner, limit = absolute
@@ -114,7 +114,7 @@ def _bounds(clause: tree.Compare) -> list[tuple[Axis, float, float, float]]:
         ends = [linear.sign * (-limit - linear.constant), linear.sign * (limit - linear.constant)]
         return [(linear.axis, min(ends), max(ends), linear.scale + abs(limit))]
     if isinstance(clause.left, tree.Name) and isinstance(clause.right, tree.Name):
-        return []  # two strings may be compared so; where there is arithmetic, there are numbers
+        return []  # both may be strings; only arithmetic shows that they must be numbers
     left, right = _linear(clause.left), _linear(clause.right)
     linear = None if left is None or right is None else _difference(left, right)
     if linear is None or not _is_whole(linear.axis):
@@ -132,7 +132,7 @@ def _is_whole(axis: Axis | None) -> TypeGuard[Axis]:
 
 
 def _absolute(clause: tree.Compare) -> tuple[tree.Value, float] | None:
-    """What stands in `abs(…)`, and the constant that it must not exceed."""
+    """The argument of `abs(…)` and the constant that it must not exceed, or None for any other clause."""
     left, operator, right = clause.left, clause.operator, clause.right
     if isinstance(right, tree.Call):
         left, operator, right = right, tree.FLIPPED[operator], left
@@ -150,7 +150,7 @@ def _constant(node: tree.Value) -> float | None:
 
 
 def _linear(node: tree.Value) -> _Linear | None:
-    """A node as a linear form, if it is one in which each variable stands once, without a factor."""
+    """A node as a linear form, if it is one in which each variable occurs once, without a factor."""
     constant = _constant(node)
     if constant is not None:
         return _Linear(None, 1, constant, abs(constant))
@@ -176,7 +176,7 @@ def _negated(linear: _Linear) -> _Linear:
 
 
 def _difference(a: _Linear, b: _Linear) -> _Linear | None:
-    """A - b, if it is a linear form of one axis again; half an axis (one variable) waits for the other half."""
+    """The difference a - b, if it is a linear form of one axis. One variable is half an axis, until it is completed."""
     constant, scale = a.constant - b.constant, a.scale + b.scale
     if a.axis is None or b.axis is None:
         whole = a if b.axis is None else _negated(b)

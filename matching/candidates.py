@@ -1,24 +1,56 @@
-"""The one seam of matching: who might match, found fast; who does match is decided elsewhere.
+"""The interface of an index, which quickly finds the subscriptions that might match; `decision` decides which do.
 
-Behind `Candidates` stand the plain index and, with it, every faster one. Each gives a superset of the
-subscriptions that match, and may use the context to narrow it; `decision` decides. For speed an index may
-evaluate filter and function as written in the same pass (`Deciding`), and say of which rows it did so.
+The plain index and every faster one implement `Candidates`. Each returns a superset of the subscriptions
+that match, and may use contexts to narrow it. For speed an index may evaluate filter and function as written in
+the same pass (`Deciding`), and say for which rows it did so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from types import MappingProxyType
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from silbo.context.function import ContextFunction
 from silbo.matching.filter import Filter
-from silbo.model.notification import Notification, Publication
+from silbo.model.notification import Notification, Publication, notification_of
 from silbo.model.values import Context
 
 
+class Sink(Protocol):
+    """Where the publications of a subscription go: a list while it is shorter than `room`, and `put` otherwise."""
+
+    room: int
+
+    def __len__(self) -> int:
+        """The number of publications that wait."""
+
+    def append(self, publication: Publication, /) -> None:
+        """Add a publication. Called only while there is room."""
+
+    def put(self, publication: Publication) -> None:
+        """Take a publication for which there is no room, or that somebody must be told about."""
+
+
+class Nowhere:
+    """A sink that keeps nothing, for engines that read the rows instead."""
+
+    room = 0
+
+    def __len__(self) -> int:
+        return 0
+
+    def append(self, publication: Publication, /) -> None:
+        """Do nothing: the sink has no room, so nobody calls this."""
+
+    def put(self, publication: Publication) -> None:
+        """Drop the publication."""
+
+
+NOWHERE = Nowhere()
+
+
 class SubscriptionRow:
-    """A row of the subscription table: who wants what in which situation, and what it wants to see.
+    """A row of the subscription table: the subscriber, its filter and function, and the variables to include.
 
     Rows are compared by identity: the same filter of two subscribers is two rows.
     """
@@ -33,7 +65,7 @@ class SubscriptionRow:
         filter: Filter,
         function: ContextFunction | None,
         include: tuple[str, ...],
-        sink: object,
+        sink: Sink = NOWHERE,
     ) -> None:
         self.subscriber = subscriber  # the session's UUID, the key of its context
         self.name = name
@@ -41,34 +73,34 @@ class SubscriptionRow:
         self.filter = filter
         self.function = function
         self.include = include
-        self.asked = frozenset(include) | (function.variables("pub") if function else frozenset())
-        self.sink = sink  # who takes the notifications; matching never looks at it
-        self.slot = -1  # where the index keeps it; the index's own
-
-    def context(self, publication: Publication) -> Context:
-        """Of the offered context, the variables that this row asked for."""
-        offered, asked = publication.offered, self.asked
-        return MappingProxyType({name: value for name, value in offered.items() if name in asked} if asked else {})
+        self.asked = asked_variables(function, include)
+        self.sink = sink  # gets the publications; matching does not use it
+        self.slot = -1  # the row's place in the index, set by the index
 
     def notification(self, publication: Publication) -> Notification:
-        """What this row gets of a publication."""
-        return Notification(publication, self.name, self.id, self.context(publication))
+        """The notification of a publication for this row."""
+        return notification_of(publication, self.name, self.id, self.asked)
+
+
+def asked_variables(function: ContextFunction | None, include: tuple[str, ...]) -> frozenset[str]:
+    """The publisher's variables that a subscription's notifications show."""
+    return frozenset(include) if function is None else function.variables("pub").union(include)
 
 
 class Candidates(Protocol):
     """Finds the subscriptions that might match."""
 
     def add(self, row: SubscriptionRow) -> None:
-        """Take a new subscription in."""
+        """Add a subscription."""
 
     def remove(self, row: SubscriptionRow) -> None:
-        """Forget a subscription."""
+        """Remove a subscription."""
 
     def set_context(self, subscriber: str, context: Context) -> None:
-        """Hear of a subscriber's new context; who does not narrow by context ignores it."""
+        """Take note of a subscriber's new context; an index that does not use contexts ignores it."""
 
     def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
-        """For each publication a superset of the rows that match it, each row once."""
+        """Yield for each publication a superset of the rows that match it, each row once."""
 
 
 # rows whose filter and function are true as written, and rows that are only candidates
@@ -77,7 +109,7 @@ Found: TypeAlias = tuple[Sequence[SubscriptionRow], Iterable[SubscriptionRow]]
 
 @runtime_checkable
 class Deciding(Candidates, Protocol):
-    """Candidates that are decided in the same pass, by the expressions as written, wherever that can be."""
+    """An index that also decides candidates in the same pass, by the expressions as written, if it can."""
 
     def found(self, batch: Sequence[Publication]) -> Iterator[Found]:
-        """For each publication the rows that are decided and those that are not, each row once."""
+        """Yield for each publication the rows that match and the rows that are undecided, each row once."""

@@ -1,8 +1,8 @@
-"""A batch of mixed events in columns: contexts and publications in their order, ready for the kernels.
+"""A batch of context changes and publications in their order, encoded for the kernels.
 
-Within a batch a context is a write of cells and a publication is a match, one after the other, in one kernel
-call: what a publication meets are the contexts as they are at its place, however the batch was cut. Whatever
-else happens (a subscription, a context of another kind) ends the batch.
+One kernel call applies a batch, event by event: a context change writes cells, a publication is matched. So a
+publication is matched with the contexts at its place in the order, however events are cut into batches. Any other
+event (a subscription, a context change of another kind) ends the batch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Columns:
-    """Made by `FastIndex.columns`, filled in the events' order, given to `FastIndex.apply`."""
+    """Created by `FastIndex.columns`, filled in the order of the events, and passed to `FastIndex.apply`."""
 
     def __init__(self, attributes: Names, variables: Names, columns: Mapping[str, int]) -> None:
         self._encoder = Encoder(attributes, variables)
@@ -29,19 +29,19 @@ class Columns:
 
     @property
     def stream(self) -> np.ndarray[Any, Any]:
-        """The events in words."""
+        """The events, encoded as words."""
         return self._encoder.stream
 
     def publish(self, attributes: Attributes, offered: Context, *, pause: bool = False) -> None:
-        """A publication; with `pause`, whoever applies the batch is asked before the events behind it."""
+        """Add a publication. With `pause`, the caller of `apply` gets its matches before later events are applied."""
         self.size = self._encoder.publication(attributes, offered, self.size, pause=pause)
         self.publications += 1
 
     def set_floats(self, row: int, values: Mapping[str, float]) -> None:
-        """A context change of floats in cells that hold floats."""
+        """Add a context change that writes floats over floats."""
         self.size = self._encoder.context(row, [(self._columns[name], values[name]) for name in values], self.size)
 
     def set_columns(self, rows: np.ndarray[Any, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Many context changes of floats in cells that hold floats, one event a row."""
+        """Add many context changes that write floats over floats, one event for each row."""
         columns = [(self._columns[name], column) for name, column in values.items()]
         self.size = self._encoder.contexts(rows, columns, self.size)

@@ -1,4 +1,4 @@
-"""Compaction: slices of postings and blocks of words moved together, and their owners told where they are now."""
+"""Compaction: move slices of postings and blocks of words together, and update the records that point to them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pack_words(arrays: Arrays) -> None:
 
 
 def _tell_postings(arrays: Arrays, conjunctions: np.ndarray[Any, Any]) -> None:
-    """Postings know the first word of their conjunction's block."""
+    """Update the postings, which hold the first word of their conjunction's block."""
     lists = arrays.lists.reshape(-1, LIST)
     at = lists[conjunctions[:, layout.C_LIST], layout.L_START] + conjunctions[:, layout.C_PLACE]
     blocks = arrays.postings.reshape(-1, POSTING)[:, layout.P_BLOCK]
@@ -62,6 +62,6 @@ def _tell_postings(arrays: Arrays, conjunctions: np.ndarray[Any, Any]) -> None:
 def _moves(
     firsts: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any], starts: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """For blocks of these sizes: the places where each of their items goes, and where it stands."""
+    """The new and the old index of each item of these blocks."""
     within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return np.repeat(starts, sizes) + within, np.repeat(firsts, sizes) + within

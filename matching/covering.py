@@ -1,9 +1,9 @@
-"""Compare two filters before any message comes: whether one selects all that the other does, or nothing of it.
+"""Compare two filters without a message: whether one selects every message that the other selects, or none of them.
 
-Yes is always right. No may mean that it was not found out: the question is decided conjunction by
+A yes is always right. A no may also mean that the proof was not found: filters are compared conjunction by
 conjunction and attribute by attribute, which is exact for conjunctions with one constraint on each
 attribute. It misses a filter that only several conjunctions together cover, and some combinations of
-`suffix` and `contains` on one attribute. The work is bounded by the bounds of filters.
+`suffix` and `contains` on one attribute. The limits on the size of filters bound the work.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from silbo.matching.filter import Filter
 from silbo.matching.normal_form import Conjunction, Constraint, conjunctions
 from silbo.matching.permitted import ANYTHING, Permitted, common, permitted
 
-# a filter is compared with many others in a row; in this form most take kilobytes, the largest four megabytes.
-REMEMBERED = 64  # filters
+# one filter is often compared with many others in turn; in this form most take kilobytes, the largest four megabytes
+REMEMBERED = 64  # filters in the cache
 
 Relation: TypeAlias = Callable[[Permitted, Permitted], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A conjunction that some message meets: what it permits each attribute in all, and by each constraint."""
+    """A conjunction that may select a message: the values it permits each attribute, in total and by constraint."""
 
     attributes: Mapping[str, Permitted]
     constraints: tuple[tuple[str, Permitted], ...]
 
 
 def covers(general: str | Form | Filter, specific: str | Form | Filter) -> bool:
-    """Whether every message that the specific filter selects is surely selected by the general one."""
+    """Whether the general filter certainly selects every message that the specific one selects."""
     those, these = _alternatives(Filter.of(general)), _alternatives(Filter.of(specific))
     inside = _asked_once(Permitted.inside, those, these)
     return all(any(_implies(this, that, inside) for that in those) for this in these)
 
 
 def disjoint(a: str | Form | Filter, b: str | Form | Filter) -> bool:
-    """Whether surely no message is selected by both filters."""
+    """Whether certainly no message is selected by both filters."""
     those, these = _alternatives(Filter.of(a)), _alternatives(Filter.of(b))
     overlaps = _asked_once(Permitted.overlaps, those, these)
     return all(_excludes(this, that, overlaps) or _excludes(that, this, overlaps) for this in these for that in those)
 
 
 def _asked_once(relation: Relation, *filters: tuple[Alternative, ...]) -> Relation:
-    """The relation, with its answers remembered: a filter's conjunctions have most of their constraints in common."""
+    """The relation with its answers cached, since a filter's conjunctions have most of their constraints in common."""
     return cache(relation) if any(len(alternatives) > 1 for alternatives in filters) else relation
 
 
@@ -56,17 +56,17 @@ def _implies(this: Alternative, that: Alternative, inside: Relation) -> bool:
 
 
 def _excludes(this: Alternative, that: Alternative, overlaps: Relation) -> bool:
-    """Whether one of that one's constraints is never true where this one holds.
+    """Whether a constraint of `that` is never true when `this` is true.
 
-    All its constraints at once would find a little more; but pairs of long lists are as many as pairs
-    of conjunctions, while single constraints are few.
+    To compare `that.attributes` instead would find a little more. But those values, which may be long lists, differ
+    from conjunction to conjunction, so that each pair of conjunctions would be compared; single constraints are few.
     """
     return any(not overlaps(this.attributes.get(name, ANYTHING), each) for name, each in that.constraints)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _alternatives(filter: Filter) -> tuple[Alternative, ...]:
-    """The filter's conjunctions, less those that are seen to select nothing."""
+    """The filter's conjunctions, without those that are known to select nothing."""
     of_constraint, of_all = cache(permitted), cache(common)
     found = (_alternative(conjunction, of_constraint, of_all) for conjunction in conjunctions(filter.tree))
     return tuple(alternative for alternative in found if alternative is not None)

@@ -1,7 +1,7 @@
-"""Decide: of the candidates, who gets a publication. Written once, for every index.
+"""Decide which candidates get a publication. Every index uses this code.
 
-Content first, then the context function, lazily as in the paper: it is looked at only where the
-content fits; then the publisher's scope. The expressions as written decide, whatever found the candidate.
+The filter comes first, then the context function, lazily as in the paper: it is evaluated only if the filter is
+true; then the publisher's scope. The expressions as written decide, whichever index found the candidate.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from silbo.context.function import Scope
 from silbo.context.table import ContextTable
+from silbo.language.expression import evaluation_of
 from silbo.matching.candidates import Found, SubscriptionRow
 from silbo.model.notification import Publication
 from silbo.model.values import Context
@@ -27,14 +28,16 @@ def decided(
 
 
 def gets(publication: Publication, scope: Scope | None, row: SubscriptionRow, context: Context) -> bool:
-    """Whether the filter selects, the function holds and the scope admits; unknown is no."""
+    """Whether the filter, the function and the scope are all true; unknown counts as no."""
+    bindings = publication.attributes, publication.offered, context  # a filter reads the first only
+    filter, function = row.filter, row.function
     return (
-        row.filter.selects(publication.attributes)
-        and (row.function is None or row.function.holds(publication.attributes, publication.offered, context) is True)
+        (filter._evaluate or evaluation_of(filter))(bindings) is True
+        and (function is None or (function._evaluate or evaluation_of(function))(bindings) is True)
         and (scope is None or admitted(publication, scope, context))
     )
 
 
 def admitted(publication: Publication, scope: Scope, context: Context) -> bool:
-    """Whether the scope admits a subscriber with this context; unknown is no."""
+    """Whether the scope admits a subscriber with this context; unknown counts as no."""
     return scope.admits(publication.attributes, context, publication.context) is True

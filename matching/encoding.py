@@ -1,8 +1,8 @@
-"""Filters and messages in words: what the index hands to the kernels through a stream.
+"""Encode filters and events as words in a stream, which the index passes to the kernels.
 
-A conjunction becomes a block of constraints with its lists and strings behind them; a publication becomes a
+A conjunction becomes a block of constraints, followed by its lists and strings; a publication becomes a
 head, the scalars of its known attributes and of the publisher's known variables, and the bytes of its strings.
-Names that no filter and no function mentions are left out: nobody asks for them.
+Names that no filter and no function mentions are left out, since nothing reads them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from silbo.context.scalars import EXACT, bool_mask, encoded_number, listed, packed, set_block
+from silbo.context.scalars import EXACT, bool_mask, encoded_number, listed, set_block
 from silbo.language import tree
 from silbo.matching.kernels import layout
 from silbo.matching.kernels.layout import (
@@ -33,7 +33,7 @@ from silbo.matching.normal_form import FilterAtom
 from silbo.model.geometry import Geometry
 from silbo.model.values import Attributes, Context, Scalar, ValueSet
 
-Literal: TypeAlias = tuple[FilterAtom, bool]  # an atom that must be true or, where the second is true, false
+Literal: TypeAlias = tuple[FilterAtom, bool]  # an atom, and whether it is negated: then it must be false
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
@@ -67,7 +67,7 @@ OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 class Encoder:
-    """Writes into a stream of its own; `attributes` and `variables` are the names that count."""
+    """Writes into its own stream. Only names in `attributes` and `variables` are encoded."""
 
     def __init__(self, attributes: Names, variables: Names, size: int = 4_096) -> None:
         self.attributes = attributes
@@ -76,13 +76,13 @@ class Encoder:
         self._view()
 
     def _view(self) -> None:
-        # memoryviews write one item several times as fast as arrays do
+        # memoryviews write single items several times as fast as arrays
         self._words: Any = self.stream.data
         self._doubles: Any = self.stream.view(np.float64).data
         self._bytes: Any = self.stream.view(np.uint8).data
 
     def make_room(self, words: int) -> None:
-        """Make the stream longer, at least this long."""
+        """Enlarge the stream, to this size at least."""
         stream = np.zeros(max(words, 2 * self.stream.size), np.int64)
         stream[: self.stream.size] = self.stream
         self.stream = stream
@@ -91,7 +91,7 @@ class Encoder:
     # conjunctions
 
     def conjunction(self, constraints: Sequence[Literal]) -> tuple[int, int]:
-        """Write a conjunction's block at the beginning of the stream: how many constraints, how many words."""
+        """Write a conjunction's block at the beginning of the stream; returns its numbers of constraints and words."""
         end = len(constraints) * CONSTRAINT
         if end > len(self._words):
             self.make_room(end)
@@ -100,9 +100,9 @@ class Encoder:
         return len(constraints), end
 
     def _constraint(self, atom: FilterAtom, negated: bool, at: int, end: int) -> int:
-        """Write one constraint; where the block ends now."""
+        """Write one constraint; returns the new end of the block."""
         if type(atom) is tree.Compare and atom.right.kind == "number" and not negated:  # type: ignore[union-attr]
-            # most constraints are of this form: a few look-ups instead of a pattern
+            # most constraints have this form: a few look-ups are faster than the `match` statement
             value: Any = atom.right.value  # type: ignore[union-attr]
             number = self.attributes.ids[atom.left.name]  # type: ignore[union-attr]
             if -EXACT <= value <= EXACT:
@@ -120,7 +120,7 @@ class Encoder:
                 self._put(at, self.attributes.ids[name], layout.MISSING if negated else layout.EXISTS)
                 return end
             case _:
-                raise AssertionError(f"no filter holds {atom}")
+                raise AssertionError(f"a filter cannot contain {atom}")
 
     def _put(self, at: int, attribute: int, operator: int, payload: int = 0) -> None:
         self._words[at] = attribute | operator << KIND
@@ -140,8 +140,15 @@ class Encoder:
 
     def _text(self, operator: int, name: str, value: str, at: int, end: int) -> int:
         data = value.encode()
-        self._put(at, self.attributes.ids[name], operator, (end + 1) * 8 | len(data) << 32)
-        return self._append(packed(data), self._append(np.array([hash(value)], np.int64), end))
+        start, size = (end + 1) * 8, len(data)
+        self._put(at, self.attributes.ids[name], operator, start | size << 32)
+        following = end + 1 + -(-size // 8)
+        if following > len(self._words):
+            self.make_room(following)
+        self._words[following - 1] = 0  # the last word is padded with zeros
+        self._words[end] = hash(value)
+        self._bytes[start : start + size] = data
+        return following
 
     def _membership(self, name: str, members: tuple[tree.Constant, ...], at: int, end: int, *, negated: bool) -> int:
         values: Sequence[Scalar] = list(dict.fromkeys(member.value for member in members))
@@ -168,27 +175,27 @@ class Encoder:
     # events
 
     def context(self, row: int, cells: Sequence[tuple[int, float]], at: int) -> int:
-        """Write a change of floats in a row's cells, given by their columns; the word behind it."""
-        behind = at + HEAD + SCALAR * len(cells)
-        if behind > len(self._words):
-            self.make_room(behind)
+        """Write a change of floats in a row's cells, given by their columns; returns where it ends."""
+        end = at + HEAD + SCALAR * len(cells)
+        if end > len(self._words):
+            self.make_room(end)
         words = self._words
         words[at] = layout.SET_CONTEXT | len(cells) << 8 | row << 32
-        words[at + 1] = behind - at
+        words[at + 1] = end - at
         for i, (column, value) in enumerate(cells):
             here = at + HEAD + SCALAR * i
             words[here] = column
             self._doubles[here + 1] = value
             words[here + 2] = IS_NUMBER
-        return behind
+        return end
 
     def contexts(self, rows: Numbers, columns: Sequence[tuple[int, Numbers]], at: int) -> int:
-        """Write changes of floats in many rows, one event each; the word behind them."""
+        """Write changes of floats in many rows, one event each; returns where they end."""
         length = HEAD + SCALAR * len(columns)
-        behind = at + length * rows.size
-        if behind > len(self._words):
-            self.make_room(behind)
-        events = self.stream[at:behind].reshape(rows.size, length)
+        end = at + length * rows.size
+        if end > len(self._words):
+            self.make_room(end)
+        events = self.stream[at:end].reshape(rows.size, length)
         events[:, 0] = layout.SET_CONTEXT | len(columns) << 8 | rows.astype(np.int64) << 32
         events[:, 1] = length
         for i, (column, values) in enumerate(columns):
@@ -196,14 +203,14 @@ class Encoder:
             events[:, here] = column
             events[:, here + 1] = np.ascontiguousarray(values, np.float64).view(np.int64)
             events[:, here + 2] = IS_NUMBER
-        return behind
+        return end
 
     def publication(self, attributes: Attributes, offered: Context, at: int = 0, *, pause: bool = False) -> int:
-        """Write a publication at a word of the stream; the word behind it."""
+        """Write a publication at word `at` of the stream; returns where it ends."""
         try:
             return self._publication(attributes, offered, at, pause)
         except (IndexError, ValueError):
-            # the stream was too short for it; if it is not that, the second try says what it is
+            # the stream was too short; if that is not the reason, the second try raises again
             self.make_room(at + _most_words(attributes, offered))
             return self._publication(attributes, offered, at, pause)
 
@@ -214,16 +221,16 @@ class Encoder:
         sent = 0
         if offered and self.variables.numbers:
             sent, text = self._scalars(offered, self.variables.numbers, first + known * SCALAR, text)
-        behind = (text + 7) // 8
+        end = (text + 7) // 8
         self._words[at] = layout.PUBLISH | known << 8 | sent << 24 | int(pause) << FLAGS
-        self._words[at + 1] = behind - at
-        self._words[behind - 1]  # an IndexError, if the stream ends before it
-        return behind
+        self._words[at + 1] = end - at
+        self._words[end - 1]  # raises IndexError if the stream is too short
+        return end
 
     def _scalars(self, values: Mapping[str, Any], metas: Mapping[str, int], at: int, text: int) -> tuple[int, int]:
-        """Write the values whose names have ids; how many, and where the text ends.
+        """Write the values whose names have ids; returns how many, and where the text ends.
 
-        One loop with local names, numbers first: it runs at every publish.
+        It is one loop with local names, numbers first, because it runs for every publish.
         """
         words, doubles = self._words, self._doubles
         first = at
@@ -256,7 +263,7 @@ class Encoder:
         return (at - first) // SCALAR, text
 
     def _block(self, value: ValueSet | Geometry, number: int, at: int, text: int) -> int:
-        """Write a publisher's set or geometry; where the text ends."""
+        """Write a publisher's set or geometry; returns where the text ends."""
         start = (text + 7) // 8
         self._words[at + 2] = start
         if isinstance(value, Geometry):
@@ -273,7 +280,7 @@ class Encoder:
 
 
 def _most_words(attributes: Attributes, offered: Context) -> int:
-    """As many words as a publication can need."""
+    """The most words that a publication can need."""
     values = [*attributes.values(), *offered.values()]
     members = [each for value in values if isinstance(value, ValueSet) for each in value]
     text = sum(4 * len(value) + 8 for value in (*values, *members) if isinstance(value, str))

@@ -1,9 +1,10 @@
-"""Say why a subscription gets a message or not: clause by clause, with the values used and the truth each gave."""
+"""Explain why a subscription gets a message or not: clause by clause, with the values used and the resulting truth."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from silbo.context.function import Scope
 from silbo.language import tree
@@ -11,8 +12,10 @@ from silbo.language.evaluation import PLACE, Bindings, compiled
 from silbo.language.expression import Expression
 from silbo.language.text import name_text, to_text
 from silbo.matching.candidates import SubscriptionRow
-from silbo.model.log import value_text
+from silbo.matching.reasons import unknown_reason
+from silbo.model.events import Dropped
 from silbo.model.notification import Publication
+from silbo.model.texts import value_text
 from silbo.model.values import Context
 
 TRUTHS = {True: "true", False: "false", None: "unknown"}
@@ -20,17 +23,21 @@ TRUTHS = {True: "true", False: "false", None: "unknown"}
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A condition inside an expression: how deep it stands, its truth, and the values that its names had."""
+    """A condition inside an expression: its depth, its truth, and the values that its names had.
+
+    `reason` says why the condition is unknown, if its values do not show it.
+    """
 
     depth: int
     text: str
     truth: bool | None
     values: tuple[tuple[str, str], ...]
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the three questions: the content filter, the context function, the scope."""
+    """One of the three conditions: the content filter, the context function or the scope."""
 
     title: str
     text: str | None
@@ -46,11 +53,12 @@ class Explanation:
     subscription: str
     gets: bool
     parts: tuple[Part, ...]
-    now: bool  # asked with the contexts as they are now, else as they were at the publish
+    now: bool  # whether it uses the contexts of now; otherwise those of the time of the publish
+    dropped: Dropped  # how a record would name this notification if it was dropped
 
     @property
     def reason(self) -> str:
-        """What decided, in a few words."""
+        """The deciding part and its truth, in a few words."""
         failed = next((part for part in self.parts if part.truth is not True), None)
         return "all three are true" if failed is None else f"the {failed.title} is {TRUTHS[failed.truth]}"
 
@@ -65,7 +73,7 @@ class Explanation:
 
 
 def explain(publication: Publication, row: SubscriptionRow, context: Context, *, now: bool) -> Explanation:
-    """Ask the three questions of one publication and one subscription, with the subscriber's context given."""
+    """Evaluate the three conditions for one publication and one subscription, given the subscriber's context."""
     message, offered, sent = publication.attributes, publication.offered, publication.context
     hidden = frozenset(f"pub.{name}" for name in sent.keys() - offered.keys())
     scope = None if publication.scope is None else Scope.of(publication.scope)
@@ -80,6 +88,7 @@ def explain(publication: Publication, row: SubscriptionRow, context: Context, *,
         all(part.truth is True for part in parts),
         parts,
         now,
+        Dropped(publication.publisher, publication.sequence, row.name, row.id),
     )
 
 
@@ -102,15 +111,29 @@ def _clauses(condition: tree.Condition, bindings: Bindings, hidden: frozenset[st
             yield Clause(depth, "not", truth, ())
             yield from _clauses(operand, bindings, hidden, depth + 1)
         case _:
-            yield Clause(depth, to_text(condition), truth, tuple(_values(condition, bindings, hidden)))
+            reason = unknown_reason(condition, bindings) if truth is None else None
+            yield Clause(depth, to_text(condition), truth, tuple(_values(condition, bindings, hidden)), reason)
 
 
 def _values(condition: tree.Condition, bindings: Bindings, hidden: frozenset[str]) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys(tree.names(condition)):
-        value = bindings[PLACE[name.namespace]].get(name.name)
-        written = name_text(name)
-        unoffered = value is None and f"{name.namespace}.{name.name}" in hidden
-        yield written, "not offered by the advertisement" if unoffered else value_text(value)
+        values = bindings[PLACE[name.namespace]]
+        value = values.get(name.name)
+        if value is not None:
+            yield name_text(name), value_text(value)
+        elif f"{name.namespace}.{name.name}" in hidden:
+            yield name_text(name), "not offered by the advertisement"
+        else:
+            yield name_text(name), value_text(None) + _nearest(name, values)
+
+
+def _nearest(name: tree.Name, values: Context) -> str:
+    """A hint at a present name that differs little, such as `this.x` if `this.X` was written; else an empty string."""
+    wanted = name.name.lower()
+    near = [other for other in values if other.lower() == wanted] or get_close_matches(
+        name.name, values, n=1, cutoff=0.8
+    )
+    return f"; there is {name_text(tree.Name(name.namespace, near[0]))}" if near else ""
 
 
 def _part_lines(part: Part) -> Iterator[str]:
@@ -120,5 +143,6 @@ def _part_lines(part: Part) -> Iterator[str]:
     yield f"  {part.title}: {TRUTHS[part.truth]}"
     for clause in part.clauses:
         values = ", ".join(f"{name} is {value}" for name, value in clause.values)
-        behind = f"    [{values}]" if values else ""
-        yield f"    {TRUTHS[clause.truth]:8}{'  ' * clause.depth}{clause.text}{behind}"
+        shown = f"    [{values}]" if values else ""
+        reason = "" if clause.reason is None else f": {clause.reason}"
+        yield f"    {TRUTHS[clause.truth]:8}{'  ' * clause.depth}{clause.text}{shown}{reason}"

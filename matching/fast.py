@@ -1,8 +1,8 @@
-"""The fast index: conjunctions under access predicates, contexts in cells, both decided by compiled kernels.
+"""The fast index: conjunctions under access predicates and contexts in cells, matched by compiled kernels.
 
-It gives rows that the kernels decided by the expressions as written, and rows of which they could not tell
-(`decision` has the last word there). Python here does what is done once for each verb: names to ids, slots,
-growth, compaction; what is done for each posting is in `kernels`.
+It returns the rows that match, decided by the kernels with the expressions as written, and the rows that they
+could not decide, which `decision` evaluates. The Python code here does the work that each call needs once: names to
+ids, slots, growth, compaction. The work for each posting is in `kernels`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from silbo.context.table import ContextTable
-from silbo.language import tree
 from silbo.matching.arrays import Arrays
 from silbo.matching.candidates import Found, SubscriptionRow
 from silbo.matching.columns import Columns
@@ -41,7 +40,7 @@ from silbo.matching.planner import Plan, Planner
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
 
-Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]  # of subscriptions
+Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]  # slots of subscriptions
 
 OUT_ROOM = 65_536
 NOBODY: Numbers = np.zeros(0, np.int32)
@@ -50,8 +49,8 @@ NOBODY: Numbers = np.zeros(0, np.int32)
 class FastIndex:
     """`Candidates` by compiled kernels, over the contexts of one table.
 
-    `plan` is 'measured': content first or context first, whichever is cheaper; one of the two alone is for
-    comparisons.
+    `plan` is 'measured' (content first or context first, whichever is cheaper); 'content' and 'context' fix it,
+    for comparisons.
     """
 
     def __init__(self, contexts: ContextTable, plan: Plan = "measured") -> None:
@@ -63,7 +62,7 @@ class FastIndex:
         self._encoder = Encoder(self.attributes, self.variables)
         self._functions = Functions(self)
         self._planner = Planner(self, plan)
-        self._rows: list[Any] = []  # by number; None where it is free
+        self._rows: list[Any] = []  # by slot; None if the slot is free
         self._free: list[int] = []
         self._state: Any = self.arrays.state.data  # never replaced
         self.changes = 0
@@ -71,11 +70,11 @@ class FastIndex:
     # subscriptions
 
     def add(self, row: SubscriptionRow) -> None:
-        """Take a new subscription in."""
+        """Add a subscription."""
         self.file(row, filed(row.filter.tree))
 
     def file(self, row: SubscriptionRow, literals: Sequence[Sequence[Literal]]) -> None:
-        """Take a new subscription in, given the conjunctions that its filter is filed as."""
+        """Add a subscription, given the conjunctions that its filter is filed as."""
         self.changes += 1
         program = -1 if row.function is None else self._functions.take(row.function)
         slot = self._slot(row)
@@ -86,17 +85,18 @@ class FastIndex:
         fields[at + layout.S_PROGRAM] = program
         fields[at + layout.S_COUNT] = len(literals)
         for conjunction in literals:
-            kept = [each for each in conjunction if not isinstance(each[0], tree.Truth)]
-            if len(kept) < len(conjunction) and any(atom == tree.Truth(negated) for atom, negated in conjunction):
-                continue  # it can never be true
-            for atom, _ in kept:
-                name = named(atom)  # type: ignore[arg-type]  # no truths are left
-                if name not in self.attributes.ids:
-                    self.attribute(name)
-            self._call(self._add, slot, *self._encoder.conjunction(kept))
+            self._call(self._add, slot, *self._encoded(conjunction))
+
+    def _encoded(self, conjunction: Sequence[Literal]) -> tuple[int, int]:
+        try:
+            return self._encoder.conjunction(conjunction)
+        except KeyError:  # one of its attributes has no id yet
+            for atom, _ in conjunction:
+                self.attribute(named(atom))  # type: ignore[arg-type]  # no truths are filed
+            return self._encoder.conjunction(conjunction)
 
     def remove(self, row: SubscriptionRow) -> None:
-        """Forget a subscription."""
+        """Remove a subscription."""
         self.changes += 1
         slot = row.slot
         state = self._state
@@ -132,15 +132,15 @@ class FastIndex:
 
     @property
     def context_rows(self) -> int:
-        """How many rows of contexts there is room for."""
+        """The number of context rows that have cells."""
         return self._cells.rows
 
     def column(self, name: str) -> int | None:
-        """The column of a subscriber's variable, if there is one left."""
+        """The column of a subscriber's variable, added if it has none; None if all columns are in use."""
         return self.contexts.column(name)
 
     def attribute(self, name: str) -> int:
-        """The id of an attribute, a new one if nobody named it before."""
+        """The id of an attribute, assigned now if it has none."""
         number = self.attributes.ids.get(name)
         if number is None:
             number = self.attributes.take(name)
@@ -149,7 +149,7 @@ class FastIndex:
         return number
 
     def variable(self, name: str) -> int:
-        """The id of a publisher's variable, a new one if no function read it before."""
+        """The id of a publisher's variable, assigned now if it has none."""
         number = self.variables.ids.get(name)
         if number is None:
             number = self.variables.take(name)
@@ -157,7 +157,7 @@ class FastIndex:
         return number
 
     def forget_attribute(self, name: str) -> None:
-        """Give an attribute's id free, if no function reads it and no filter names it."""
+        """Free an attribute's id, if no function reads it and no filter names it."""
         number = self.attributes.ids[name]
         if self.arrays.attributes[number * ATTRIBUTE + A_NAMED] == 0 and not self._functions.reads(name):
             self.attributes.forget(name)
@@ -165,25 +165,27 @@ class FastIndex:
     # publications
 
     def set_context(self, subscriber: str, context: Context) -> None:
-        """Nothing: the kernels read the table's own cells."""
+        """Do nothing: the kernels read the table's own cells."""
 
     def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
-        """For each publication the rows that get it, and those of which only `decision` can tell, together."""
+        """Yield for each publication the rows that get it, together with those that only `decision` can decide."""
         return ([*sure, *others] for sure, others in self.found(batch))
 
     def found(self, batch: Sequence[Publication]) -> Iterator[Found]:
-        """For each publication the rows that get it, and those of which only `decision` can tell."""
-        for publication in batch:
-            sure, maybe = self.match(publication.attributes, publication.offered)
-            yield self.rows_of(sure), self.rows_of(maybe)
+        """Yield for each publication the rows that get it, and those that only `decision` can decide."""
+        return map(self._found, batch)
+
+    def _found(self, publication: Publication) -> Found:
+        sure, maybe = self.match(publication.attributes, publication.offered)
+        return self.rows_of(sure), self.rows_of(maybe)
 
     def rows_of(self, slots: Numbers) -> list[SubscriptionRow]:
-        """The subscriptions with these numbers."""
+        """The subscriptions in these slots."""
         rows = self._rows
-        return [rows[slot] for slot in slots.tolist()] if slots.size else []  # none of them is free
+        return [rows[slot] for slot in slots.tolist()] if slots.size else []  # none of the slots is free
 
     def match(self, attributes: Attributes, offered: Context) -> tuple[Numbers, Numbers]:
-        """The numbers of the subscriptions that get a message, and of those of which only Python can tell."""
+        """The slots of the subscriptions that get a message, and of those that only Python can decide."""
         end = self._encoder.publication(attributes, offered)
         state, arrays = self._state, self.arrays
         state[OUT] = state[PUBLICATIONS] = 0
@@ -199,15 +201,15 @@ class FastIndex:
         return hits[hits >= 0], -1 - hits[hits < 0]
 
     def columns(self) -> Columns:
-        """A batch for `apply`, empty."""
+        """An empty batch for `apply`."""
         return Columns(self.attributes, self.variables, self._cells.columns)
 
     def apply(self, batch: Columns) -> Iterator[tuple[Numbers, Numbers]]:
-        """For each publication of a batch what `match` gives, with the contexts as they are at its place.
+        """Yield for each publication of a batch what `match` returns, with the contexts at its place in the batch.
 
-        The kernel runs ahead up to the next publication that something must be asked of: of one with `pause`, or
-        with candidates of which only Python can tell, the contexts in the table are those of its place until
-        the next one is taken.
+        The kernel runs ahead, and stops after a publication with `pause`, or with candidates that only Python can
+        decide. For such a publication, the contexts in the table are those at its place until the caller asks for
+        the next one.
         """
         state, arrays, at = self._state, self.arrays, 0
         while at < batch.size:
@@ -216,7 +218,7 @@ class FastIndex:
             self._functions.make_places()
             status = self._run(arrays.handle, at, batch.size)
             at = state[layout.HALTED]
-            # a run that filled `out` goes on with an empty one
+            # if `out` is full after some publications, the next run continues with an empty one
             if status > PAUSED and not (status == layout.GROW_OUT and state[PUBLICATIONS]):
                 self._grow(status)
             self.contexts.take_writes()
@@ -232,14 +234,14 @@ class FastIndex:
             start = end
 
     def row(self, slot: int) -> SubscriptionRow:
-        """The subscription with this number."""
+        """The subscription in this slot."""
         row: SubscriptionRow = self._rows[slot]
         return row
 
     # kernels
 
     def _call(self, kernel: Any, *arguments: int) -> int:
-        """Call a kernel; where something must grow first, let it grow and call again."""
+        """Call a kernel; as long as an array is too small, enlarge it and call again."""
         while True:
             if self._cells.generation != self.arrays.generation or self._encoder.stream is not self.arrays.stream:
                 self._adopt()
@@ -274,7 +276,7 @@ class FastIndex:
                 arrays.grow("out", arrays.subscriptions.size // SUBSCRIPTION + OUT_ROOM)
                 arrays.grow("ends", int(state[layout.PUBLICATIONS]) + 1)
             case _:
-                raise AssertionError(f"no kernel answers {status}")
+                raise AssertionError(f"no kernel returns {status}")
 
     # plans
 
@@ -284,7 +286,7 @@ class FastIndex:
         return self._functions.families
 
     def share_out(self) -> None:
-        """Give grids to the families that most subscriptions have."""
+        """Give grids to the families with the most subscriptions."""
         self._functions.share_out()
 
     def change_plan(self, family: Family, *, active: bool) -> None:
@@ -303,7 +305,7 @@ class FastIndex:
         return self._planner.plan_of_new == "context"
 
     def track(self) -> None:
-        """Let the contexts note who moves, if there is a grid that wants to know."""
+        """Let the cells queue the rows that move, if a grid is in use."""
         self._cells.track(wanted=any(each.is_active for each in self.families))
 
     # figures
@@ -312,7 +314,7 @@ class FastIndex:
         return len(self._rows) - len(self._free)
 
     def stats(self) -> dict[str, Any]:
-        """The plan, and what the kernels counted."""
+        """The plan, and the counters of the kernels."""
         state = self.arrays.state
         return {
             **self._planner.stats(),

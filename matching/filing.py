@@ -1,7 +1,8 @@
-"""The conjunctions that a filter is filed as: those of its normal form, and one for each member of a short list.
+"""The conjunctions that a filter is filed as: those of its normal form, split by the members of short lists.
 
-`city in ("a", "b")` is one constraint, but a message finds it only by the presence of `city`; as `city = "a"` and
-`city = "b"` it finds it by the value, and both are the same to every message.
+The constraint `city in ("a", "b")` can be looked up only by the presence of `city`. Split into `city = "a"` and
+`city = "b"`, it is looked up by value, and selects the same messages. What is always true is left out of a
+conjunction, and a conjunction that is never true is not filed.
 """
 
 from __future__ import annotations
@@ -13,30 +14,31 @@ from silbo.matching.encoding import Literal
 from silbo.matching.normal_form import conjunctions
 
 SHORT = 16  # members of a list
-MOST = 64  # conjunctions that a filter is filed as, if lists make them more
-ATOMS = tree.Compare | tree.Pattern | tree.In | tree.Exists | tree.Truth
+MOST = 64  # conjunctions: if splitting lists makes more, the lists are not split
+AS_WRITTEN = {tree.Compare, tree.Pattern, tree.Exists}  # neither lists nor truths
 
 
 def filed(condition: tree.Condition) -> Sequence[Sequence[Literal]]:
-    """The conjunctions of a filter as the index takes them in."""
-    literals = _literals(condition)
-    if any(isinstance(atom, tree.In) for conjunction in literals for atom, _ in conjunction):
-        spread = [each for conjunction in literals for each in _spread(conjunction)]
-        return spread if len(spread) <= MOST else literals
-    return literals
+    """The conjunctions of a filter as the index files them."""
+    operands = condition.operands if isinstance(condition, tree.And) else (condition,)
+    if AS_WRITTEN.issuperset(map(type, operands)):  # most filters are one conjunction, and need no normal form
+        return [[(each, False) for each in operands]]  # type: ignore[misc]  # all are atoms
+    literals = conjunctions(condition)
+    if AS_WRITTEN.issuperset(type(atom) for conjunction in literals for atom, _ in conjunction):
+        return literals
+    spread = [each for conjunction in literals for each in _spread(conjunction)]
+    return list(_without_truths(spread if len(spread) <= MOST else literals))
 
 
-def _literals(condition: tree.Condition) -> Sequence[Sequence[Literal]]:
-    """Most filters are one conjunction as it stands, without a normal form."""
-    if isinstance(condition, ATOMS):
-        return [[(condition, False)]]
-    if isinstance(condition, tree.And) and all(isinstance(each, ATOMS) for each in condition.operands):
-        return [[(each, False) for each in condition.operands]]  # type: ignore[misc]  # atoms all
-    return [[(each.atom, each.negated) for each in conjunction] for conjunction in conjunctions(condition)]
+def _without_truths(literals: Sequence[Sequence[Literal]]) -> Iterator[Sequence[Literal]]:
+    for conjunction in literals:
+        # `true` and `not false` are always true, the other two never
+        if not any(isinstance(atom, tree.Truth) and atom.value is negated for atom, negated in conjunction):
+            yield [each for each in conjunction if not isinstance(each[0], tree.Truth)]
 
 
 def _spread(conjunction: Sequence[Literal]) -> Iterator[Sequence[Literal]]:
-    """One conjunction for each member of the shortest list, unless an equality finds it already."""
+    """Yield one conjunction for each member of the shortest list, or the conjunction itself if it has an equality."""
     lists = [each for each in conjunction if _is_short_list(*each)]
     if not lists or any(map(_is_equality, conjunction)):
         yield conjunction

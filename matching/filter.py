@@ -1,4 +1,4 @@
-"""Content filters: which messages a subscription or an advertisement means."""
+"""Content filters: the messages that a subscription selects or an advertisement allows."""
 
 from __future__ import annotations
 

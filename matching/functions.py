@@ -1,7 +1,7 @@
 """The context functions in use: one program for each, and a grid family for those that have a box.
 
-A function is known by its text and counted by the subscriptions that have it. Functions share a family,
-and a grid, where they compare the same variables over distances of the same order.
+A function is identified by its text, and its subscriptions are counted. Functions that compare the same variables
+over distances of the same order of magnitude share a family and its grid.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from silbo.matching.programs import Program
 if TYPE_CHECKING:
     from silbo.matching.fast import FastIndex
 
-MAX_FAMILIES = 16  # each costs 16 bytes a context row, and a look at every publication
+MAX_FAMILIES = 16  # each costs 16 bytes for every context row, and a check for every publication
 WAITING = -1  # the number of a family without a grid
-SMALLEST = -30  # a reach of no more than this power of 2 is equality, roundings apart
+SMALLEST = -30  # a reach up to this power of 2 means equality, apart from rounding
 
 FamilyKey: TypeAlias = tuple[bool, tuple[Axis, ...], int]
 
 
 @dataclass(slots=True, eq=False)
 class Family:
-    """Functions that one grid serves, or could serve: while all grids are taken it waits for one, found by content."""
+    """Functions that can share a grid. While all grids are taken, the family waits and is found by content."""
 
     key: FamilyKey
     programs: set[int] = field(default_factory=set)
     subscriptions: int = 0
-    reach: float = 0.0  # the farthest of its functions so far; of the same order, by the key
+    reach: float = 0.0  # the greatest reach of its functions so far; by the key, all are of the same order
     number: int = WAITING
     is_active: bool = False
-    looked_at: float = 0.0  # rows that a walk over its grid looked at lately
+    looked_at: float = 0.0  # cells and rows that a recent walk over its grid read, on average
 
     def described(self) -> dict[str, object]:
-        """What `stats` tells of it."""
+        """The family's entry in `stats`."""
         is_geo, axes, _ = self.key
         return {
             "variables": [f"pub.{axis.pub} and this.{axis.this}" for axis in axes],
@@ -63,7 +63,7 @@ class _Use:
 
 
 class Functions:
-    """Keeps `programs`, `families`, `places` and `pubs` of the index's arrays."""
+    """Maintains the arrays `programs`, `families`, `places` and `pubs` of the index."""
 
     def __init__(self, index: FastIndex) -> None:
         self._index = index
@@ -72,15 +72,15 @@ class Functions:
         self._pub_users: dict[str, int] = {}
         self._msg_users: dict[str, int] = {}
         self._families: dict[FamilyKey, Family] = {}
-        self.families: list[Family] = []  # those that have a grid
+        self.families: list[Family] = []  # the families that have a grid
         self._free_numbers: list[int] = list(range(MAX_FAMILIES))[::-1]
 
     def reads(self, attribute: str) -> bool:
-        """Whether some function reads an attribute of messages."""
+        """Whether a function reads this attribute of messages."""
         return attribute in self._msg_users
 
     def take(self, function: ContextFunction) -> int:
-        """The program of a function, for one more subscription."""
+        """Count one more subscription with this function, and return the number of its program."""
         use = self._uses.get(function.text)
         if use is None:
             use = self._uses[function.text] = self._made(function)
@@ -90,7 +90,7 @@ class Functions:
         return use.program
 
     def release(self, function: ContextFunction) -> None:
-        """One subscription less has this function."""
+        """Count one subscription with this function less; after the last one, remove the function."""
         use = self._uses[function.text]
         use.subscriptions -= 1
         if use.family is not None:
@@ -114,7 +114,7 @@ class Functions:
         return _Use(number, family)
 
     def _numbered(self, name: tree.Name) -> int | None:
-        """The id of an attribute or a publisher's variable, the column of a subscriber's."""
+        """The id of an attribute or of a publisher's variable, or the column of a subscriber's variable."""
         match name.namespace:
             case "msg":
                 return self._index.attribute(name.name)
@@ -124,7 +124,7 @@ class Functions:
                 return self._index.variable(name.name)
 
     def _store(self, program: Program) -> int:
-        """Put a program's block among the words, and its record among the programs."""
+        """Append a program's block to `words`, and write its record into `programs`; returns its number."""
         arrays = self._index.arrays
         words = program.words()
         first = int(arrays.state[layout.WORDS])
@@ -133,7 +133,7 @@ class Functions:
         arrays.state[layout.WORDS] += words.size
         number = self._free_programs.pop() if self._free_programs else len(self._uses)
         arrays.grow("programs", (number + 1) * PROGRAM)
-        # what is as cheap as a box comes before the constraints, until the planner knows better
+        # a program as cheap as a box is evaluated before the constraints, until the planner has measured it
         record = [first, program.size, -1, int(program.is_cheap), 0, 0, words.size, 0]
         arrays.programs[number * PROGRAM : (number + 1) * PROGRAM] = record
         return number
@@ -158,7 +158,7 @@ class Functions:
     # families
 
     def _joined(self, program: int, box: Box) -> Family:
-        """The family of a program that has no subscriptions yet."""
+        """Add a program that has no subscriptions yet to its family, and return the family."""
         key = box.is_geo, box.axes, _order(box)
         family = self._families.get(key)
         if family is None:
@@ -180,7 +180,7 @@ class Functions:
             del self._families[family.key]
 
     def _give_grid(self, family: Family) -> None:
-        """Let a family have a grid. What it has is filed by content until its plan is changed."""
+        """Give a family a grid. Its subscriptions stay filed by content until its plan changes."""
         family.number = self._free_numbers.pop()
         self.families.append(family)
         self._tell_programs(family)
@@ -189,7 +189,7 @@ class Functions:
             self._index.change_plan(family, active=True)
 
     def _take_grid(self, family: Family) -> None:
-        """Find a family by content from now on, and give its grid free."""
+        """Free a family's grid. Its subscriptions are found by content from now on."""
         if family.is_active:
             self._index.change_plan(family, active=False)
         at = family.number * FAMILY
@@ -222,7 +222,7 @@ class Functions:
         self.make_places()
 
     def share_out(self) -> None:
-        """Let the largest family that waits have a grid, if need be that of a much smaller one."""
+        """Give a grid to the largest waiting family; if none is free, take the grid of a much smaller family."""
         if len(self._families) == len(self.families):
             return
         waiting = (family for family in self._families.values() if family.number == WAITING)
@@ -238,7 +238,7 @@ class Functions:
         return any(axis.this not in self._index.contexts.with_cells().columns for axis in box.axes)
 
     def make_places(self) -> None:
-        """See to it that every context row has a place for every family."""
+        """Ensure that every context row has a place for every family."""
         arrays = self._index.arrays
         families, width = int(arrays.state[layout.FAMILIES]), int(arrays.state[layout.WIDTH])
         rows = self._index.context_rows
@@ -258,14 +258,14 @@ def _subscriptions(family: Family) -> int:
 
 
 def _order(box: Box) -> int:
-    """The power of 2 that the reach does not exceed: of the same order, the same grid."""
+    """The exponent of the grid's cell size: the least power of 2 that the reach does not exceed."""
     reach = math.degrees(box.reach / layout.EARTH) if box.is_geo else box.reach
-    # what must be equal is a number of something: a cell for each whole number
+    # variables that must be equal usually hold a number of something, such as a room: a cell for each integer
     return math.ceil(math.log2(reach)) if reach > 2.0**SMALLEST else 0
 
 
 def _one_less(users: dict[str, int], name: str) -> bool:
-    """Count one user less; whether it was the last."""
+    """Count one user less; returns whether it was the last."""
     users[name] -= 1
     if users[name] == 0:
         del users[name]

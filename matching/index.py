@@ -1,4 +1,4 @@
-"""The plain index: equality constraints by dictionary, the rest scanned.
+"""The plain index: a dictionary of equality constraints, and a scan of the rest.
 
 Each conjunction of a filter is filed under one of its equality constraints; a filter with a
 conjunction that has none is a candidate for every message.
@@ -7,10 +7,11 @@ conjunction that has none is a candidate for every message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import TypeAlias
 
 from silbo.language import tree
-from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.candidates import Found, SubscriptionRow
 from silbo.matching.normal_form import Constraint, conjunctions
 from silbo.model.notification import Publication
 from silbo.model.values import KINDS, Context, Kind, Scalar
@@ -20,7 +21,7 @@ Rows: TypeAlias = dict[SubscriptionRow, None]  # a set that keeps its order
 
 
 class PlainIndex:
-    """Simple enough to be believed; the faster ones are compared with it."""
+    """An index that is simple enough to trust; the faster ones are compared with it."""
 
     def __init__(self) -> None:
         self._filed: dict[Key, Rows] = {}
@@ -38,7 +39,7 @@ class PlainIndex:
             self._filed.setdefault(key, {})[row] = None
 
     def remove(self, row: SubscriptionRow) -> None:
-        """Take a subscription out of every place it is filed under."""
+        """Remove a subscription from all of its keys."""
         self.changes += 1
         keys = _keys(row)
         if keys is None:
@@ -51,15 +52,23 @@ class PlainIndex:
                 del self._filed[key]
 
     def set_context(self, subscriber: str, context: Context) -> None:
-        """Nothing: this index files content only."""
+        """Do nothing: this index files by content only."""
 
     def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
-        """For each publication the rows filed under one of its values, and all that are scanned."""
-        for publication in batch:
-            found = dict(self._scanned)
-            for name, value in publication.attributes.items():
-                found.update(self._filed.get((name, KINDS[type(value)], value), {}))
-            yield found
+        """Yield for each publication the rows filed under one of its values, and all that are scanned."""
+        return map(self._candidates, batch)
+
+    def found(self, batch: Sequence[Publication]) -> Iterable[Found]:
+        """Yield for each publication no rows that match for sure, and the candidates."""
+        if len(batch) == 1:
+            return [([], self._candidates(batch[0]))]
+        return zip(repeat([]), map(self._candidates, batch))
+
+    def _candidates(self, publication: Publication) -> Rows:
+        found = dict(self._scanned)
+        for name, value in publication.attributes.items():
+            found.update(self._filed.get((name, KINDS[type(value)], value), {}))
+        return found
 
 
 def _keys(row: SubscriptionRow) -> list[Key] | None:

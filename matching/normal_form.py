@@ -1,23 +1,21 @@
-"""The disjunctive normal form of a filter: its conjunctions, one of which must hold, each a row of constraints.
+"""The disjunctive normal form of a filter: conjunctions of constraints, at least one of which must be true.
 
-De Morgan's rules and distribution keep SQL's three-valued truth, so a filter is true exactly where all
-constraints of one conjunction are true. Nothing is simplified or reordered, and the bounds that every
-filter passed (64 conjunctions of 64 constraints) are the bounds of the form.
+De Morgan's rules and distribution keep SQL's three-valued truth, so a filter is true exactly if all
+constraints of one conjunction are true. Nothing is simplified or reordered, and the limits that every
+filter is checked against (64 conjunctions of 64 constraints) are the limits of the form.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain, product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from silbo.language.tree import And, Compare, Condition, Exists, In, Name, Not, Or, Pattern, Truth
 
 FilterAtom: TypeAlias = Truth | Compare | Pattern | In | Exists
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(NamedTuple):
     """An atom that must be true or, negated, must be false; unknown is neither."""
 
     atom: FilterAtom
@@ -50,7 +48,7 @@ def conjunctions(condition: Condition, *, negated: bool = False) -> tuple[Conjun
         case Truth() | Compare() | Pattern() | In() | Exists():
             return ((Constraint(condition, negated),),)
         case _:
-            raise AssertionError(f"no filter holds a {type(condition).__name__}")
+            raise AssertionError(f"a filter cannot contain a {type(condition).__name__}")
 
 
 def _either(parts: list[tuple[Conjunction, ...]]) -> tuple[Conjunction, ...]:

@@ -1,9 +1,9 @@
 """The meaning of silbo as a program: a linear scan in plain Python that every engine must agree with.
 
 It takes the events of a log one by one, evaluates every tree as it was written, and shares no code
-with any engine: only the tree's classes and shapely's two predicates are imported. Values come in
-as they passed the door: scalars, sets (`collections.abc.Set`) and geometries (objects with a shapely
-`shape`). Truth is 1 (true), 0 (unknown) or -1 (false), so `not` is minus, `and` min, `or` max.
+with any engine: only the tree's classes and shapely's two predicates are imported. Values must have been
+validated: scalars, sets (`collections.abc.Set`) and geometries (objects with a shapely `shape`).
+Truth is 1 (true), 0 (unknown) or -1 (false), so `not` is minus, `and` min, `or` max.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
-
-import shapely
 
 from silbo.language import tree
 
@@ -26,11 +24,11 @@ TRUE, UNKNOWN, FALSE = 1, 0, -1
 
 
 class Refused(Exception):
-    """An event that changes nothing."""
+    """The event is refused, and changes nothing."""
 
 
 class Advertisement(NamedTuple):
-    """What a session may publish, show and read."""
+    """What a session may publish, the variables that it offers, and the variables that its scopes may read."""
 
     filter: tree.Condition
     offers: Names
@@ -38,7 +36,7 @@ class Advertisement(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """What a session wants, in which situation, and what it wants to see of the publisher's context."""
+    """A filter, a context function, and the variables of the publisher's context to include."""
 
     filter: tree.Condition
     function: tree.Condition
@@ -47,7 +45,7 @@ class Subscription(NamedTuple):
 
 @dataclass(slots=True)
 class Session:
-    """All that `disconnect` takes away."""
+    """The state of a session, all of which `disconnect` removes."""
 
     context: dict[str, Any] = field(default_factory=dict)
     advertisements: dict[str, Advertisement] = field(default_factory=dict)
@@ -68,13 +66,13 @@ class Delivery(NamedTuple):
 
 
 class Oracle:
-    """The state after some events of a log; each verb is one event and refuses by raising."""
+    """The state after some events of a log. Each method applies one event, or raises `Refused`."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, Session] = {}
 
     def advertise(self, session: str, id: str, filter: tree.Condition, offers: Names, reads: Names) -> None:
-        """Say what will be published, what of the context is shown, and what scopes may read."""
+        """Add an advertisement: a filter, the offered variables, and the variables that scopes may read."""
         state = self._state(session)
         if id in state.advertisements:
             raise Refused(f"advertisement {id!r} is active already")
@@ -90,7 +88,7 @@ class Oracle:
     def subscribe(
         self, session: str, id: str, filter: tree.Condition, function: tree.Condition | None, include: tuple[str, ...]
     ) -> None:
-        """Say what is wanted; an absent function is true."""
+        """Add a subscription; an absent function is true."""
         state = self._state(session)
         if id in state.subscriptions:
             raise Refused(f"subscription {id!r} is active already")
@@ -104,7 +102,7 @@ class Oracle:
         del self.sessions[session].subscriptions[id]
 
     def set_context(self, session: str, values: Values) -> None:
-        """Merge; None removes; at most 64 variables remain."""
+        """Merge values into the context; None removes a variable. At most 64 variables may remain."""
         state = self._state(session)
         merged = {name: value for name, value in {**state.context, **values}.items() if value is not None}
         if len(merged) > 64:
@@ -113,7 +111,7 @@ class Oracle:
         self.sessions[session] = state
 
     def disconnect(self, session: str) -> None:
-        """Forget the session."""
+        """Remove the session."""
         if session not in self.sessions:
             raise Refused(f"session {session!r} is not connected")
         del self.sessions[session]
@@ -121,7 +119,7 @@ class Oracle:
     def publish(
         self, session: str, attributes: Values, context: Values, scope: tree.Condition | None, payload: bytes | None
     ) -> list[Delivery]:
-        """Give every notification that this publication causes, by subscriber and subscription."""
+        """Return every notification that this publication causes, ordered by subscriber and subscription."""
         state = self._state(session)
         containing = [a for a in state.advertisements.values() if truth(a.filter, _reader(msg=attributes)) == TRUE]
         if not containing:
@@ -170,7 +168,7 @@ def _reader(**spaces: Values) -> Look:
 
 
 def truth(condition: tree.Condition, look: Look) -> int:
-    """The condition's truth: SQL's three-valued tables over the atoms' truths."""
+    """The condition's truth, by SQL's three-valued truth tables over its atoms."""
     match condition:
         case tree.Not(operand):
             return -truth(operand, look)
@@ -189,7 +187,7 @@ def truth(condition: tree.Condition, look: Look) -> int:
 
 
 class _NoTruth(Exception):
-    """An operand is absent, a type does not fit, or arithmetic gave no finite number."""
+    """An operand is absent, a type does not fit, or an arithmetic result is not finite."""
 
 
 def _atom(atom: tree.Atom, look: Look) -> bool:
@@ -287,6 +285,8 @@ CALCULATIONS: dict[str, Callable[..., float]] = {
 
 
 def _shape(node: tree.Shape, look: Look) -> Any:
+    import shapely  # imported here: logs without geometries do not need it
+
     match node:
         case tree.Point(x, y):
             return shapely.Point(_calculated("max", (x, x), look), _calculated("max", (y, y), look))

@@ -1,7 +1,7 @@
-"""What constraints permit one attribute to be: absent, a number, a string or a bool, and which ones.
+"""The values that constraints permit an attribute: which numbers, strings and bools, and whether it may be absent.
 
-A constraint permits only what makes it true: a comparison nothing but values of its constant's type,
-negated or not, and only `not exists` that the attribute is absent.
+A constraint permits only the values that make it true. A comparison, negated or not, permits only values of its
+constant's type, and only `not exists` permits that the attribute is absent.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
-from typing import assert_never
 
+from silbo.exhaustive import assert_never
 from silbo.language.tree import Compare, Constant, Exists, In, Pattern, Truth
 from silbo.matching.normal_form import Constraint
 from silbo.matching.ranges import NUMBERS, STRINGS, Ranges, compared, everything, nothing, one_of
 from silbo.matching.strings import Strings, matching, narrowed
 
 
-# compared by identity, so that what was found out about two of them can be remembered cheaply
+# compared by identity, so that results about pairs of them can be cached cheaply
 @dataclass(frozen=True, slots=True, eq=False)
 class Permitted:
-    """Everything that an attribute may be."""
+    """The set of values that an attribute may have."""
 
     absent: bool
     numbers: Ranges[float]
@@ -32,7 +32,7 @@ class Permitted:
         return self.absent or bool(self.bools) or bool(self.numbers) or bool(self.strings)
 
     def overlaps(self, other: Permitted) -> bool:
-        """Whether both permit something that is the same."""
+        """Whether both permit a common value."""
         return (
             (self.absent and other.absent)
             or not self.bools.isdisjoint(other.bools)
@@ -41,7 +41,7 @@ class Permitted:
         )
 
     def inside(self, other: Permitted) -> bool:
-        """Whether the other permits everything that this one does."""
+        """Whether the other permits every value that this one permits."""
         return (
             (other.absent or not self.absent)
             and self.bools <= other.bools
@@ -58,7 +58,7 @@ ABSENT = replace(NOTHING, absent=True)
 
 
 def permitted(constraint: Constraint) -> Permitted:
-    """What one constraint permits its attribute to be."""
+    """The values that one constraint permits its attribute."""
     match constraint.atom:
         case Truth(value):
             return NOTHING if value is constraint.negated else ANYTHING
@@ -75,7 +75,7 @@ def permitted(constraint: Constraint) -> Permitted:
         case In(_, tuple() as members):
             return _one_of(members, negated=constraint.negated)
         case _:
-            raise AssertionError(f"no filter holds {constraint.atom}")
+            raise AssertionError(f"a filter cannot contain {constraint.atom}")
 
 
 def _one_of(members: tuple[Constant, ...], *, negated: bool) -> Permitted:
@@ -106,7 +106,7 @@ def _strings(ranges: Ranges[str], *, negated: bool) -> Permitted:
 
 
 def common(several: Sequence[Permitted]) -> Permitted:
-    """What all of them permit."""
+    """The values that all of them permit."""
     if len(several) == 1:
         return several[0]
     return Permitted(
@@ -118,6 +118,6 @@ def common(several: Sequence[Permitted]) -> Permitted:
 
 
 def _common_strings(several: Sequence[Strings]) -> Strings:
-    # all at once: with one after the other, each would try the fragments of those before on a long list again
+    # all at once: one after the other would test the earlier fragments on a long list again each time
     fragments = dict.fromkeys(fragment for each in several for fragment in each.fragments)
     return narrowed(reduce(and_, (each.ranges for each in several)), tuple(fragments))

@@ -1,9 +1,9 @@
-"""Which way subscriptions are found: by their content first, or by their subscribers' contexts first.
+"""Choose how subscriptions are found: by their content first, or by their subscribers' contexts first.
 
-The kernels survey conjunctions at random, whichever plan they are in: would content have met this one,
-and does its context function hold? From both shares follow the costs of both plans, and a family of functions
-changes its plan when the other is clearly cheaper. Within a plan the same is asked of each function: is it
-to be looked at before the residual constraints, or behind them?
+The kernels survey random conjunctions, whichever plan they are in: would the content have found this one,
+and is its context function true? The two shares give the costs of both plans, and a family of functions
+changes its plan when the other is clearly cheaper. Within a plan, the planner also chooses for each function
+whether it is evaluated before or after the residual constraints.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 Plan: TypeAlias = Literal["measured", "content", "context"]
 
-FIRST, EVERY = 64, 512  # publications between two looks: the first, and later ones
+FIRST, EVERY = 64, 512  # publications before the first planning, and between later ones
 ENOUGH = 512  # conjunctions surveyed before a family's plan may change
-FADING = 0.98  # how much of what a grid took is remembered from look to look, when it is not in use
-MANY = 2**20  # publications
+FADING = 0.98  # at each planning, the remembered cost of a grid that is not in use is multiplied by this
+MANY = 2**20  # publications after which the counts of attributes are halved
 CLEARLY = 2.0  # times cheaper: a change moves every conjunction of the family
 
 # nanoseconds, measured on one machine; only their proportions count
-VISIT = 45.0  # a posting that content brings up; about half of them are candidates
-CHECK = 20.0  # a posting that the grid brings up, with its row
-GRID = 3_000.0  # to begin with a grid
-LOOK = 6.0  # a cell, or a row in a cell, that is looked at
+VISIT = 45.0  # a posting found by content; about half of them are candidates
+CHECK = 20.0  # a posting found by the grid, with its row
+GRID = 3_000.0  # the fixed cost of using a grid
+LOOK = 6.0  # a cell, or a row in a cell, that is read
 FUNCTION, CLAUSE, CONSTRAINTS = 150.0, 40.0, 50.0
 
 
 class Planner:
-    """Looks at the survey from time to time."""
+    """Evaluates the survey from time to time, and changes plans."""
 
     def __init__(self, index: FastIndex, plan: Plan = "measured") -> None:
         self._index = index
         self.plan_of_new = plan
-        self._left = FIRST  # publications until it looks again
+        self._left = FIRST  # publications until the next planning
 
     def count(self, publications: int) -> None:
-        """So many more publications were matched."""
+        """Count publications that were matched, and call `plan` when it is time."""
         self._left -= publications
         if self._left <= 0:
             self._left = EVERY
             self.plan()
 
     def plan(self) -> None:
-        """Change what is clearly not the best."""
+        """Change every plan and order that is clearly not the best."""
         if self.plan_of_new == "measured":
             self._index.share_out()
             for family in list(self._index.families):
@@ -60,7 +60,7 @@ class Planner:
         self._forget()
 
     def _forget(self) -> None:
-        """Halve the counts of attributes before they grow out of their fields."""
+        """Halve the counts of attributes before they overflow their fields."""
         arrays = self._index.arrays
         if arrays.state[layout.SEEN] > MANY:
             arrays.state[layout.SEEN] //= 2
@@ -72,19 +72,19 @@ class Planner:
         sampled, by_content, by_context, walks, walked, looked = counts.tolist()
         if sampled < ENOUGH:
             return
-        # a grid in use counts what it brings up; without one, the survey must do, and what it took when it was in use
+        # a grid in use counts what it finds; otherwise the survey and the grid's remembered cost give an estimate
         near = walked / walks if family.is_active and walks else family.subscriptions * by_context / sampled
         family.looked_at = looked / walks if family.is_active and walks else FADING * family.looked_at
         content = VISIT * family.subscriptions * by_content / sampled
         context = GRID + CHECK * near + LOOK * family.looked_at
         wanted = CLEARLY * content >= context if family.is_active else CLEARLY * context < content
-        # what was seen long ago counts less and less: half of it each time
+        # halved each time, so that old observations count less and less
         counts //= 2
         if wanted != family.is_active:
             self._index.change_plan(family, active=wanted)
 
     def _plan_order(self) -> None:
-        """For each function: before the constraints, or behind them."""
+        """Choose for each function whether it is evaluated before or after the constraints."""
         state = self._index.arrays.state
         programs = self._index.arrays.programs.reshape(-1, PROGRAM)
         tried, held = programs[:, layout.R_TRIED], programs[:, layout.R_HELD]
@@ -101,7 +101,7 @@ class Planner:
         state[[layout.TESTED, layout.PASSED]] //= 2
 
     def stats(self) -> dict[str, Any]:
-        """The plan in words, and the grids."""
+        """The plan as text, and the families that have a grid."""
         families = list(self._index.families)
         active = sum(family.subscriptions for family in families if family.is_active)
         total = len(self._index)

@@ -1,17 +1,18 @@
-"""Context functions as programs for the kernels' machine: the tree as written, node by node.
+"""Compile context functions to programs for the machine in `kernels`: the tree as written, node by node.
 
-What the machine cannot tell by itself (geometry) it calls MAYBE, and so is a function that reads more
-variables than contexts have columns for: `decision` has the last word there.
+The truth is MAYBE if the machine cannot decide it (geometry), and also for a function that reads a variable for
+which no column is left. `decision` then evaluates the function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from silbo.context.scalars import bits, bool_mask, encoded_number, listed, packed
+from silbo.exhaustive import assert_never
 from silbo.language import tree
 from silbo.matching.kernels import layout
 from silbo.matching.kernels.layout import BOOL, NUMBER, SCALAR, SHAPE, STRING
@@ -37,22 +38,23 @@ FUNCTIONS = {
     "geo_distance": layout.GEO_DISTANCE,
 }
 NAMESPACES = {"pub": layout.PUB, "msg": layout.MSG, "this": layout.THIS}
-SMALL = 1 << 15  # ids that fit into a clause of a box, two beside each other
+SMALL = 1 << 15  # ids below this fit into a box clause, two in one argument
 
-Numbered: TypeAlias = Callable[[tree.Name], int | None]  # the id of an attribute, a publisher's variable or a column
+# the id of an attribute or a publisher's variable, or the column of a subscriber's variable (None: it has none)
+Numbered: TypeAlias = Callable[[tree.Name], int | None]
 
 
 class _NoColumn(Exception):
-    """A variable of the subscriber's has no column."""
+    """A subscriber's variable has no column."""
 
 
 class Program:
-    """The words of one function: instructions, then lists, strings and bounds that they point to."""
+    """The words of one function: instructions, then the lists, strings and bounds that they point to."""
 
     def __init__(self, function: tree.Condition, numbered: Numbered) -> None:
         self._numbered = numbered
         self._code: list[tuple[int, int, int]] = []
-        self._data: list[tuple[int, np.ndarray[Any, Any], int]] = []  # instruction, words, length to note in the span
+        self._data: list[tuple[int, np.ndarray[Any, Any], int]] = []  # instruction, words, length for the span
         self._lists: list[tuple[int, int, Sequence[Any]]] = []  # instruction, kind, members
         try:
             for clause in function.operands if isinstance(function, tree.And) else (function,):
@@ -64,12 +66,12 @@ class Program:
 
     @property
     def size(self) -> int:
-        """Words of instructions."""
+        """The size of the instructions in words."""
         return len(self._code) * SCALAR
 
     @property
     def is_cheap(self) -> bool:
-        """Whether it is nothing but clauses of a box."""
+        """Whether the program consists of box clauses only."""
         return all(code & 0xFF >= layout.WITHIN_SPAN for code, _, _ in self._code)
 
     def words(self) -> np.ndarray[Any, Any]:
@@ -83,7 +85,7 @@ class Program:
             parts.append(block)
             used += block.size
         for at, block, length in self._data:
-            # of a string bytes are counted, of bounds words
+            # the span of a string counts bytes, that of bounds counts words
             code[at, 2] = (used * 8 if length >= 0 else used) | max(length, 0) << 32
             parts.append(block)
             used += block.size
@@ -142,7 +144,7 @@ class Program:
 
     def _in_list(self, members: tuple[tree.Constant, ...]) -> None:
         kind = KINDS[members[0].kind]
-        # equal members count once, as the list that is searched has them
+        # without duplicates, as in the list that is searched
         values = list(dict.fromkeys(member.value for member in members))
         mask = int(bool_mask(values)) if kind == BOOL else 0
         at = self._emit(layout.IN_LIST, payload=mask, kind=kind)
@@ -194,7 +196,7 @@ class Program:
     def _shape(self, node: tree.Shape) -> None:
         match node:
             case tree.Name("msg", _):
-                self._emit(layout.CONSTANT)  # of kind 0: no message holds a geometry
+                self._emit(layout.CONSTANT)  # of kind 0 (absent): a message cannot hold a geometry
             case tree.Name(namespace, _):
                 self._emit(NAMESPACES[namespace], self._id(node))
             case tree.Point(x, y):
@@ -209,7 +211,7 @@ class Program:
     # boxes
 
     def _box_clause(self, clause: tree.Condition) -> bool:
-        """Emit a clause of a box as one instruction, if it is one of the forms that there are."""
+        """Emit a clause as one box instruction, if there is one for its form; returns whether there is."""
         match clause:
             case tree.Compare(
                 "<" | "<=" as operator, tree.Call("abs", (tree.Arithmetic("-", a, b),)), tree.Constant(_, c)
@@ -229,7 +231,7 @@ class Program:
                 return False
 
     def _shifted(self, operator: str, a: tree.Name, right: tree.Arithmetic) -> bool:
-        """`pub.a <= this.b + c`: b - c is b + (-c), exactly."""
+        """Emit `pub.a <= this.b + c`; b - c is exactly b + (-c)."""
         match right:
             case tree.Arithmetic(
                 "+" | "-" as sign, tree.Name("this", _) as b, tree.Constant("number", int() | float() as c)

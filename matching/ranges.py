@@ -1,9 +1,9 @@
 """Sets of numbers and of strings that are unions of intervals, with an exact algebra.
 
 Both domains have a least value and, after every value but the last, a next one, so every interval is
-half-open, `[from, to)`, and `x > 1` is the interval that begins with the number next to 1. A set is
-kept as the sorted values where membership changes. `suffix` and `contains` are no intervals: they
-are in `strings`.
+half-open, `[from, to)`, and `x > 1` is the interval that begins with the next number after 1. A set is
+stored as the sorted values where membership changes. `suffix` and `contains` are not intervals;
+`strings` handles them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar, assert_never
+from typing import Generic, TypeVar
 
+from silbo.exhaustive import assert_never
 from silbo.language.tree import ComparisonOperator
 from silbo.model.values import LARGEST_INT, SMALLEST_INT
 
@@ -25,7 +26,7 @@ NUL = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Domain(Generic[T]):
-    """An ordered type: its least value, and the value next to a given one (None: it was the last)."""
+    """An ordered type: its least value, and the next value after a given one (None after the last)."""
 
     least: T
     after: Callable[[T], T | None]
@@ -48,7 +49,7 @@ class Ranges(Generic[T]):
     def __invert__(self) -> Ranges[T]:
         least = self.domain.least
         begins_with_least = bool(self.cuts) and self.cuts[0] == least
-        return Ranges(self.domain, self.cuts[1:] if begins_with_least else (least,) + self.cuts)  # noqa: RUF005  # mypy knows no star here
+        return Ranges(self.domain, self.cuts[1:] if begins_with_least else (least,) + self.cuts)  # noqa: RUF005  # mypy does not accept a star here
 
     def __and__(self, other: Ranges[T]) -> Ranges[T]:
         few, many = self._by_size(other)
@@ -137,8 +138,8 @@ def _above(domain: Domain[T], value: T) -> Ranges[T]:
 
 
 def next_number(value: float) -> float | None:
-    """The least number above: beyond 2^53 an int may lie between two doubles."""
-    double = float(value)  # of an int the nearest double, on either side
+    """The next number after a value. Beyond 2^53 an int may lie between two doubles."""
+    double = float(value)  # for an int, the nearest double, which may be less or greater
     if double <= value:
         double = math.nextafter(double, math.inf)
     whole = math.floor(value) + 1
@@ -148,12 +149,12 @@ def next_number(value: float) -> float | None:
 
 
 def next_string(value: str) -> str:
-    """The least string above, in code point order."""
+    """The next string after a value, in code point order."""
     return value + NUL
 
 
 def next_character(character: str) -> str | None:
-    """The next code point that is a character, which the surrogates are not."""
+    """The next code point, without the surrogates, which are not characters; None after the last."""
     if character == "\U0010ffff":
         return None
     return "\ue000" if character == "\ud7ff" else chr(ord(character) + 1)
@@ -164,7 +165,7 @@ STRINGS: Domain[str] = Domain("", next_string)
 
 
 def beginning_with(prefix: str) -> Ranges[str]:
-    """The strings with this prefix: up to the first that is above all of them."""
+    """The strings with this prefix: from the prefix up to the first string that is greater than all of them."""
     stem = prefix.rstrip("\U0010ffff")
     if not stem:
         return Ranges(STRINGS, (prefix,))

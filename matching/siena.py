@@ -1,10 +1,10 @@
-"""Context the SIENA way: the box becomes ordinary constraints of the filter, over attributes of the message.
+"""Context as in SIENA: the box becomes ordinary constraints of the filter, over attributes of the message.
 
-A publisher's variables travel as attributes under reserved names, and a subscriber's box is written into each
-of its filters; so a change of its context is an unsubscribe and a subscribe of each. It is what silbo is
-compared with, over the same index and with the same answers, and nothing else uses it. What does not change
-with the context is kept from one subscribe to the next: a filter's normal form, its row, and the box that all
-filters with one function share.
+A publisher's variables are sent as attributes with reserved names, and a subscriber's box is written into each
+of its filters, so a context change is an unsubscribe and a subscribe of each filter. Benchmarks compare silbo with
+this index, over the same fast index and with the same answers; nothing else uses it. Whatever does not depend on
+the context is reused from one subscribe to the next: a filter's normal form and its row. A new box is computed once
+for consecutive filters with the same function.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from silbo.model.values import Attributes, Context
 
 RESERVED = "pub."  # how the names of publishers' variables begin in a message
 
-Ranges: TypeAlias = list[Literal]  # a box around a subscriber as constraints
+Ranges: TypeAlias = list[Literal]  # the box around a subscriber, as constraints
 
 
 class _Axis(NamedTuple):
@@ -39,14 +39,14 @@ class _Axis(NamedTuple):
 
 
 class _Filed(NamedTuple):
-    """A subscription as it stands in the index: a row without a function, and its own constraints."""
+    """A subscription as the fast index holds it: a row without a function, and the filter's own constraints."""
 
     row: SubscriptionRow
     own: Sequence[Sequence[Literal]]
 
 
 class SienaIndex:
-    """Takes rows whose function is a box, or none; each stands in a fast index with its box in its filter."""
+    """An index for rows whose function is a box or None. A fast index holds each row with the box in its filter."""
 
     def __init__(self) -> None:
         self.index = FastIndex(ContextTable())
@@ -57,24 +57,24 @@ class SienaIndex:
         self._variables: dict[str, str] = {}  # publishers' variables that boxes read, under their reserved names
 
     def add(self, row: SubscriptionRow) -> None:
-        """Take a new subscription in."""
+        """Add a subscription."""
         self._variables.update({axis.pub: axis.name.name for axis in self._axes_of(row.function)})
-        plain = SubscriptionRow(row.subscriber, row.name, row.id, row.filter, None, (), None)
+        plain = SubscriptionRow(row.subscriber, row.name, row.id, row.filter, None, ())
         each = self._rows.setdefault(row.subscriber, {})[row] = _Filed(plain, filed(row.filter.tree))
         self._file(row, each, self._ranges(row))
 
     def remove(self, row: SubscriptionRow) -> None:
-        """Forget a subscription."""
+        """Remove a subscription."""
         own = self._rows[row.subscriber]
         self._unfile(own.pop(row))
         if not own:
             del self._rows[row.subscriber]
 
     def set_context(self, subscriber: str, context: Context) -> None:
-        """Take each of a subscriber's filters out, and put it in with the new box."""
+        """Remove each of a subscriber's filters, and add it again with the new box."""
         self._contexts[subscriber] = context
         if not context:
-            del self._contexts[subscriber]  # who leaves leaves nothing behind
+            del self._contexts[subscriber]  # a session that disconnects leaves an empty context
         before, ranges = None, None
         for row, each in self._rows.get(subscriber, {}).items():
             if ranges is None or row.function is not before:
@@ -83,21 +83,21 @@ class SienaIndex:
             self._file(row, each, ranges)
 
     def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
-        """For each publication the rows that get it."""
+        """Yield for each publication the rows that get it."""
         return (sure for sure, _ in self.found(batch))
 
     def found(self, batch: Sequence[Publication]) -> Iterator[Found]:
-        """For each publication the rows that get it: none is left to others."""
+        """Yield for each publication the rows that get it, and no undecided rows."""
         for publication in batch:
             slots = self.match(publication.attributes, publication.offered)
             yield [self._by_slot[slot] for slot in slots.tolist()], ()
 
     def match(self, attributes: Attributes, offered: Context) -> Numbers:
-        """The numbers of the subscriptions that get a message."""
+        """The slots of the subscriptions that get a message."""
         return self.index.match(self.message(attributes, offered), {})[0]
 
     def message(self, attributes: Attributes, offered: Context) -> Attributes:
-        """A message with the publisher's variables among its attributes."""
+        """The message with the publisher's variables added to its attributes."""
         message = dict(attributes)
         for name, reserved in self._variables.items():
             value = offered.get(name)
@@ -106,7 +106,7 @@ class SienaIndex:
         return message
 
     def row(self, slot: int) -> SubscriptionRow:
-        """The subscription with this number."""
+        """The subscription in this slot."""
         return self._by_slot[slot]
 
     def _axes_of(self, function: ContextFunction | None) -> tuple[_Axis, ...]:
@@ -118,7 +118,7 @@ class SienaIndex:
         return axes
 
     def _ranges(self, row: SubscriptionRow) -> Ranges | None:
-        """A row's box as constraints; None if the subscriber is nowhere, so that nothing can be in it."""
+        """A row's box as constraints; None if the subscriber has no position, so that no message can match."""
         context = self._contexts.get(row.subscriber, {})
         ranges: Ranges = []
         for axis in self._axes_of(row.function):
@@ -160,11 +160,11 @@ def _axis(clause: tree.Condition, function: ContextFunction) -> _Axis:
         ):
             return _Axis(pub, this, float(reach), tree.Name("attribute", RESERVED + pub))
         case _:
-            raise InvalidValue("function", f"`{function}` is no box: abs(pub.x - this.x) <= 20 and … is expected.")
+            raise InvalidValue("function", f"`{function}` is not a box: abs(pub.x - this.x) <= 20 and … is expected.")
 
 
 def _ends(place: float, reach: float) -> tuple[float, float]:
-    """The least and the greatest double v with abs(v - place) <= reach: rounding moves them by some neighbours."""
+    """The least and the greatest double v with abs(v - place) <= reach, which rounding may move by a few doubles."""
     return _end(place, reach, -math.inf), _end(place, reach, math.inf)
 
 

@@ -1,10 +1,10 @@
 """Sets of strings: a union of intervals, narrowed by `suffix` and `contains` and their negations.
 
-The one question behind all others is whether anything is left in such a set. An interval is finite
-exactly if it is `[s, s + NUL * n)`, and then holds s, s + NUL, and so on; any other holds all extensions
-of some string, and with them strings that end with a given text, that contain it, and that do not end
-with it. So the answer is exact for intervals and one fragment, and for two fragments; with more, an
-empty set may be taken for one that is not.
+All questions reduce to whether such a set is empty. An interval is finite exactly if it is
+`[s, s + NUL * n)`, and then holds s, s + NUL, and so on. Any other interval holds all extensions of some
+string, and among them strings that end with a given text, that contain it, and that do not end with it.
+So the answer is exact for intervals and one fragment, and for two fragments; with more, an empty set may
+be taken for one that is not empty.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ALL = everything(STRINGS)
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """What a string must, or must not, end with or contain; the text is not empty."""
+    """A text, not empty, that a string must or, negated, must not end with or contain."""
 
     operator: Literal["suffix", "contains"]
     text: str
@@ -43,29 +43,29 @@ class Fragment:
         return Fragment(self.operator, self.text, not self.negated)
 
     def among(self, strings: list[str]) -> list[str]:
-        """Those of the strings that meet it."""
+        """The strings in the list that satisfy the fragment."""
         text, wanted = self.text, not self.negated
         if self.operator == "contains":
             return [string for string in strings if (text in string) is wanted]
         return [string for string in strings if string.endswith(text) is wanted]
 
     def excludes(self, other: Fragment) -> bool:
-        """Whether no string at all meets both, this one not being negated."""
+        """Whether no string at all satisfies both fragments. This one must not be negated."""
         if other.negated:
             return self._entails(other)
         both_end = self.operator == other.operator == "suffix"
         return both_end and not self.text.endswith(other.text) and not other.text.endswith(self.text)
 
     def _entails(self, other: Fragment) -> bool:
-        """Whether every string that ends with or contains this text does so with the other's."""
+        """Whether every string that satisfies this fragment also satisfies the other, negations ignored."""
         if other.operator == "contains":
             return other.text in self.text
         return self.operator == "suffix" and self.text.endswith(other.text)
 
 
-@dataclass(frozen=True)  # no slots: its parts are kept once they were asked for
+@dataclass(frozen=True)  # no slots, because of the cached property
 class Strings:
-    """The strings of the ranges for which every fragment holds; `narrowed` makes them."""
+    """The strings of the ranges that satisfy every fragment; `narrowed` creates them."""
 
     ranges: Ranges[str]
     fragments: tuple[Fragment, ...] = ()
@@ -81,21 +81,21 @@ class Strings:
             return self.ranges.overlaps(other.ranges)
         if _exclude(self.fragments, other.fragments) or _exclude(other.fragments, self.fragments):
             return False
-        # the other's fragments first: what is left of a list in this one meets its own already
+        # the other's fragments first: the strings of a list in this one satisfy its own fragments already
         fragments = other.fragments + self.fragments
         both = self if other.ranges is ALL else Strings(self.ranges & other.ranges)
         return next(both._remaining(fragments), None) is not None
 
     def inside(self, other: Strings) -> bool:
-        """Whether each of these strings is one of the others."""
+        """Whether the other set contains every string of this one."""
         if self.overlaps(Strings(~other.ranges)):
             return False
         return not any(self.overlaps(Strings(ALL, (~fragment,))) for fragment in other.fragments)
 
     def _remaining(self, fragments: tuple[Fragment, ...]) -> Iterator[Interval]:
-        """The intervals that fragments leave of the ranges, in no order.
+        """Yield the intervals that fragments leave of the ranges, in no order.
 
-        Of an infinite one they may leave less than all.
+        An infinite interval may still contain strings that do not satisfy the fragments.
         """
         listed, others = self._parts
         for fragment in fragments:
@@ -109,14 +109,14 @@ class Strings:
 
     @cached_property
     def _parts(self) -> tuple[list[str], list[Interval]]:
-        """The strings that are intervals alone, of which a list may have 1,000, and the other intervals."""
+        """The strings that are an interval by themselves, of which a list may have 1,000, and the other intervals."""
         intervals = list(self.ranges.intervals())
         listed = [start for start, stop in intervals if stop == start + NUL]
         return listed, [(start, stop) for start, stop in intervals if stop != start + NUL]
 
 
 def matching(operator: PatternOperator, text: str, *, negated: bool) -> Strings:
-    """The strings that have the prefix, suffix or part, or the strings that have not."""
+    """The strings that have the prefix, suffix or part or, negated, the strings that do not."""
     if operator == "prefix" or not text:
         ranges = beginning_with(text)
         return Strings(~ranges if negated else ranges)
@@ -124,7 +124,7 @@ def matching(operator: PatternOperator, text: str, *, negated: bool) -> Strings:
 
 
 def narrowed(ranges: Ranges[str], fragments: tuple[Fragment, ...]) -> Strings:
-    """The strings of the ranges for which every fragment holds, without the intervals that are known to be empty."""
+    """The strings of the ranges that satisfy every fragment, without the intervals that are known to be empty."""
     if not fragments:
         return Strings(ranges)
     if _exclude(fragments, fragments):
@@ -135,7 +135,7 @@ def narrowed(ranges: Ranges[str], fragments: tuple[Fragment, ...]) -> Strings:
 
 
 def _exclude(some: tuple[Fragment, ...], others: tuple[Fragment, ...]) -> bool:
-    """Whether one that is not negated excludes one of the others; two negated ones both hold for the empty string."""
+    """Whether a fragment that is not negated excludes another; the empty string satisfies all negated ones."""
     wanted = [each for each in some if not each.negated]
     return any(each.excludes(other) for each in wanted for other in others)
 
@@ -155,7 +155,7 @@ def _is_finite(start: str, stop: str) -> bool:
 
 
 def _raised(start: str, stop: str | None, unwanted: list[str]) -> str | None:
-    """Where an interval can begin, given what its strings must not contain; None if nothing is left of it."""
+    """Where an interval can begin if its strings must not contain these texts; None if nothing is left of it."""
     first: str | None = start
     for text in unwanted:
         if first is not None and text in first:
@@ -164,10 +164,10 @@ def _raised(start: str, stop: str | None, unwanted: list[str]) -> str | None:
 
 
 def _least_without(text: str, start: str) -> str | None:
-    """The least string above start, which contains the text, that does not.
+    """The least string above start that does not contain the text; start contains it.
 
-    A string above start that does not extend it differs from it first in one character, which is
-    higher. The later that is, the lower the string; after the text's first occurrence is too late.
+    Where a string above start that does not extend it first differs from it, its character is higher. The
+    later that place, the lower the string; a place after the text's first occurrence would keep the text.
     """
     end = start.index(text) + len(text)
     for i in reversed(range(end)):
@@ -187,7 +187,7 @@ def _remaining_extensions(start: str, stop: str, fragments: tuple[Fragment, ...]
 
 
 def _among_extensions(start: str, fragment: Fragment) -> Ranges[str]:
-    """Which of start, start + NUL, … meet the fragment, as ranges that say nothing of other strings."""
+    """The strings among start, start + NUL, … that satisfy the fragment. Of other strings the ranges say nothing."""
     first = _first_extension(start, fragment)
     if first is None:
         met = nothing(STRINGS)

@@ -12,16 +12,12 @@ The public API is what this module names; README.md shows it at work.
 
 from __future__ import annotations
 
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from silbo.broker.broker import Broker
-from silbo.broker.delivery import Subscription
-from silbo.broker.offload import MAKERS as _MAKERS
-from silbo.broker.session import Advertisement, Receipt, Session
 from silbo.context.function import ContextFunction, Scope
 from silbo.context.presence import never_true
+from silbo.embedded.broker import Broker
 from silbo.engines.connect import connect
 from silbo.engines.replay import replay
 from silbo.errors import (
@@ -47,8 +43,13 @@ from silbo.language import fn
 from silbo.language.form import attr, false, msg, pub, sub, this, true
 from silbo.matching.explanation import Explanation
 from silbo.matching.filter import Filter
+from silbo.model.events import Event
 from silbo.model.geometry import Geometry, geometry
-from silbo.model.notification import Notification
+from silbo.model.notification import Notification, Notified
+from silbo.session.handles import Advertisement, Receipt
+from silbo.session.queue import Deliver, Slow
+from silbo.session.session import Session
+from silbo.session.subscription import Subscription
 
 if TYPE_CHECKING:
     from silbo import aio
@@ -62,7 +63,9 @@ __all__ = [
     "Broker",
     "Closed",
     "ContextFunction",
+    "Deliver",
     "DuplicateId",
+    "Event",
     "Explanation",
     "ExpressionError",
     "Filter",
@@ -74,12 +77,14 @@ __all__ = [
     "NotAcknowledged",
     "NotAdvertised",
     "Notification",
+    "Notified",
     "Receipt",
     "Refused",
     "Scope",
     "ScopeBeyondReads",
     "Session",
     "SilboError",
+    "Slow",
     "SlowSubscriber",
     "Subscription",
     "UnknownEngine",
@@ -101,14 +106,6 @@ __all__ = [
     "this",
     "true",
 ]
-
-
-def _over_device(name: str, *given: Any) -> Any:
-    """What `Broker(offload=…)` asks for by name; the hardware's part is loaded when it does."""
-    return import_module("silbo.hw.opening").opened(name, *given)
-
-
-_MAKERS.update({name: partial(_over_device, name) for name in ("sim", "pynq", "auto")})
 
 
 def __dir__() -> list[str]:

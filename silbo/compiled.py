@@ -1,13 +1,13 @@
-"""How kernels are compiled: by numba, once, into a cache that every process shares.
+"""Compile kernels with numba, once, into a cache that all processes share.
 
-Numba keeps its cache beside the sources, or in a folder of the user where that one is read-only; where
-neither can be written, kernels are compiled for this process alone. A cache entry of numba's knows only
-the file of its own function, so the digest of every kernel source is part of a kernel's name: no change
-anywhere is ever answered from an old cache. In a zip, as executors of Spark's get it, the digest is the zip's, and
-the cache a folder of the user: a zip has another path in every job, and its kernels are the same.
+Numba puts its cache next to the sources, or into a folder of the user if the sources are read-only; if
+neither can be written, kernels are compiled for this process alone. Numba invalidates a cache entry only when
+the file of its own function changes, so a kernel's name contains a digest of all kernel sources: a change
+in any of them is never answered from an old cache. In a zip, as Spark's executors get it, the digest is that of the
+zip, and the cache is a folder of the user: a zip has another path in every job, but its kernels are the same.
 
-`SILBO_CHECKED_KERNELS=1` is the debug switch: the same kernels with bounds checking, and with their
-arrays passed plainly instead of by address.
+`SILBO_CHECKED_KERNELS=1` is the debug switch: it compiles the same kernels with bounds checking, and passes
+their arrays as arrays instead of by address.
 """
 
 from __future__ import annotations
@@ -17,18 +17,33 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from silbo.errors import MissingPart
 
 CHECKED = os.environ.get("SILBO_CHECKED_KERNELS", "") not in ("", "0")
 ARCHIVE = next((path for path in Path(__file__).parents if path.is_file()), None)  # the zip that silbo is in
 
 
-def inner(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that kernels call. Division follows IEEE: what is no finite number is found out, not raised.
+def is_compiler_installed() -> bool:
+    """Whether numba is installed. It does not exist for boards with a 32-bit ARM."""
+    return find_spec("numba") is not None
 
-    It is compiled once, for integers of 8 bytes: numba by itself makes one for each constant it is called
-    with and for each width, which takes many times as long. Python never calls it, so it needs no wrappers.
+
+def check_compiler() -> None:
+    """Raise if kernels cannot be compiled here."""
+    if not is_compiler_installed():
+        why = "It compiles the fast index. The plain one works without it: index='plain', or SILBO_INDEX=plain."
+        raise MissingPart("numba", command="pip install numba", why=why)
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that only kernels call. Division follows IEEE: it returns infinity or NaN, and never raises.
+
+    It is compiled once, for integers of 8 bytes: by default numba compiles a version for each constant argument
+    and each width, which takes many times as long. Python never calls it, so it needs no wrappers.
     """
     from numba import njit
 
@@ -47,17 +62,17 @@ def _widened(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Kernel:
-    """A function for Python to call, compiled at its first call or by `make`."""
+    """A function that Python calls, compiled by the first `make`."""
 
     def __init__(self, function: Callable[..., Any], signature: Callable[[], Any], digest: str) -> None:
         self._function = function
         self._signature = signature
         self._digest = digest
-        self.seconds = 0.0  # that compiling, or loading from the cache, took
+        self.seconds = 0.0  # that compiling it, or loading it from the cache, took
         self.cached = False  # whether it came from the cache
-        self.folder: str | None = None  # where it is kept
+        self.folder: str | None = None  # the folder of the cache
         self._made: Callable[..., Any] | None = None
-        self._lock = threading.Lock()  # its own: who has a kernel does not wait for one that others compile
+        self._lock = threading.Lock()  # one per kernel, so that a compiled kernel never waits for another one
 
     @property
     def is_made(self) -> bool:
@@ -66,11 +81,11 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """What it is called in the sources."""
+        """The function's name in the sources."""
         return self._function.__name__
 
     def make(self) -> Callable[..., Any]:
-        """The compiled function: from the cache, or compiled now and kept there."""
+        """Return the compiled function, from the cache or compiled now."""
         if self._made is not None:
             return self._made
         with self._lock:
@@ -100,7 +115,7 @@ class Kernel:
 
 
 def digest_of(sources: Iterable[Path]) -> str:
-    """A short digest of these files and this one, or of the zip that they are in."""
+    """A short digest of these files and this one, or of the zip that contains them."""
     digest = sha256()
     for path in sorted([Path(__file__), *sources]) if ARCHIVE is None else [ARCHIVE]:
         digest.update(path.read_bytes())
@@ -108,7 +123,7 @@ def digest_of(sources: Iterable[Path]) -> str:
 
 
 def _keep_apart_from_the_path() -> None:
-    """Let numba keep the kernels of a zip in one folder of the user's: their names tell them apart."""
+    """Let numba cache the kernels of every zip in one folder of the user; the kernels' names differ."""
     from numba.core import caching
 
     class OneFolder(caching.ZipCacheLocator):
@@ -124,7 +139,7 @@ def _keep_apart_from_the_path() -> None:
             try:
                 made.ensure_cache_path()
             except OSError as error:
-                raise RuntimeError from error  # as numba says it where it finds no folder
+                raise RuntimeError from error  # the error that numba raises if it finds no folder
             return made
 
     known = caching.CacheImpl._locator_classes

@@ -1,7 +1,7 @@
 """Every error that silbo raises on purpose. Each says what to do, and carries its data as attributes.
 
     SilboError
-    ├── InvalidValue           a value, name or geometry that may not enter (path)
+    ├── InvalidValue           a value, name or geometry that is not valid (path)
     │   ├── InvalidGeometry
     │   └── NameTooLong  StringTooLong  SetTooLarge  TooManyAttributes
     │       TooManyVariables  TooManyVertices  MessageTooLarge        (also BoundExceeded)
@@ -11,38 +11,44 @@
     ├── BoundExceeded          one of the bounds (limit, found)
     ├── FormError              the Python form of an expression used in a way Python cannot express
     │   └── NoSuchMethod
-    ├── InvalidEvent           a line of a log that is no event
-    ├── InvalidRecord          bytes in a topic that are no record of silbo's
+    ├── InvalidEvent           a line of a log, or bytes, that are not an event
+    ├── InvalidRecord          bytes in a topic that are not a record of silbo
     ├── Refused                a verb that the broker's rules forbid
     │   └── NotAdvertised  ScopeBeyondReads  DuplicateId  UnknownId  UnknownSession
-    ├── Closed                 a verb on what was closed before
+    ├── Closed                 a verb on something that is closed
     ├── SlowSubscriber         a subscription that ended because its queue was full
-    ├── NotAcknowledged        Kafka did not take what was sent
+    ├── NotAcknowledged        Kafka did not acknowledge a record
+    ├── NotReachable           no Kafka answers at the address (address)
+    ├── JobFailed              the Spark job ended with an error (cause)
     ├── DeviceError            the matcher in hardware refused a command, or does not work (failure)
     │   └── DeviceFull  DeviceNotAnswering
     ├── MissingPart            an optional part that is not installed (the command that installs it)
     │   └── HardwareUnavailable
     └── UnknownEngine          a URL or an engine's name that this version does not serve
 
-`get(timeout=…)` raises the built-in `TimeoutError`. Whatever is raised, the state is as it was before.
+`get(timeout=…)` raises the built-in `TimeoutError`. A call that raises leaves the state as it was before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class SilboError(Exception):
-    """The base of all of them."""
+    """The base class of all errors of silbo."""
 
     @property
     def line(self) -> str:
-        """The message on one line, as logs and reports want it."""
+        """The message on one line, for logs and reports."""
         return printable(" ".join(str(self).split()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors travel between processes whole, whatever their constructors take."""
+        """Pickle an error with all its data, whatever arguments its constructor takes."""
         return _restored, (type(self), self.args, self.__dict__)
 
 
@@ -54,7 +60,7 @@ def _restored(kind: type[SilboError], arguments: tuple[Any, ...], data: dict[str
 
 
 def printable(text: str) -> str:
-    """What a name or value may hold must not command a terminal: control characters are shown as escapes."""
+    """The text with control characters as escapes, so that a name or value cannot control a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -66,7 +72,7 @@ class BoundExceeded(SilboError):
 
 
 class InvalidValue(SilboError, ValueError):
-    """A value that may not enter; `path` leads to it from the argument's name."""
+    """A value that is not valid; `path` leads to it from the argument's name."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -79,7 +85,7 @@ class InvalidGeometry(InvalidValue):
 
 
 class ValueTooLarge(InvalidValue, BoundExceeded):
-    """The common form of a bound on values: what was counted, how many there are, how many may be."""
+    """The base of the bounds on values: what was counted, how many were found, how many are allowed."""
 
     counted = "units"
     remedy = "Make it smaller."
@@ -142,7 +148,7 @@ class MessageTooLarge(ValueTooLarge):
 class ExpressionError(SilboError, ValueError):
     """An expression that cannot be read; the message shows the place with a caret."""
 
-    what = "expression"  # which of the languages, once it is known
+    what = "expression"  # which of the three languages, if it is known
 
     def __init__(self, text: str, start: int, end: int, reason: str) -> None:
         super().__init__(text, start, end, reason)
@@ -161,7 +167,7 @@ class ExpressionError(SilboError, ValueError):
 
 
 class ExpressionTooLarge(ExpressionError, BoundExceeded):
-    """The common form of a bound on expressions."""
+    """The base of the bounds on expressions."""
 
     counted = "units"
     remedy = "Simplify it."
@@ -223,15 +229,20 @@ class NoSuchMethod(FormError, AttributeError):
 
 
 class InvalidRecord(SilboError, ValueError):
-    """Bytes that are no record of silbo's, or one that may not enter."""
+    """Bytes that are not a record of silbo, or a record that is not valid."""
 
 
 class InvalidEvent(SilboError):
-    """A line of a log that is no event."""
+    """A line of a log, or bytes, that are not an event."""
 
 
 class Refused(SilboError):
     """A verb that the broker's rules forbid."""
+
+    def at(self, path: str) -> Self:
+        """The same error with the path to what was refused, for one row of many."""
+        error = _restored(type(self), (f"{path}: {self}",), self.__dict__)
+        return cast("Self", error)
 
 
 class NotAdvertised(Refused):
@@ -262,7 +273,7 @@ class ScopeBeyondReads(Refused):
 
 
 class DuplicateId(Refused):
-    """An id that is active already; the active one stays."""
+    """An id that is already active; the active one stays."""
 
     def __init__(self, kind: str, id: str) -> None:
         super().__init__(f"{kind} id {id!r} is active in this session. End it first, or choose another id.")
@@ -283,13 +294,16 @@ class UnknownId(Refused):
 class UnknownSession(Refused):
     """A session that is not connected."""
 
-    def __init__(self, session: str) -> None:
-        super().__init__(f"session {session!r} is not connected. A session begins with its first accepted event.")
+    def __init__(self, session: str, connected: Iterable[str] | None = None) -> None:
+        advice = (
+            "A session begins with its first accepted event." if connected is None else known_names(session, connected)
+        )
+        super().__init__(f"session {session!r} is not connected. {advice}")
         self.session = session
 
 
 class Closed(SilboError):
-    """A verb on a broker, session, subscription or advertisement that was closed before."""
+    """A verb on a broker, session, subscription or advertisement that is closed."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} is closed. Open a new one.")
@@ -297,7 +311,7 @@ class Closed(SilboError):
 
 
 class SlowSubscriber(SilboError):
-    """A subscription ended because its queue was full; what was queued could still be read."""
+    """A subscription ended because its queue was full; queued notifications can still be read."""
 
     def __init__(self, subscription: str, limit: int) -> None:
         super().__init__(
@@ -309,36 +323,82 @@ class SlowSubscriber(SilboError):
 
 
 class NotAcknowledged(SilboError):
-    """Kafka did not take what was sent, or did not say so in time."""
+    """Kafka did not acknowledge a record, or not in time."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"Kafka has not acknowledged what was sent: {reason}. See that it runs, then send again.")
+        text = reason.rstrip(". ")
+        super().__init__(f"Kafka has not acknowledged what was sent: {text}. See that it runs, then send again.")
+
+
+class NotReachable(SilboError, ConnectionError):
+    """Nobody answers at an address; a program may try again later."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"no Kafka answers at {address} ({reason.rstrip('. ')}). Check that it runs there.")
+        self.address = address
+
+
+class JobFailed(SilboError):
+    """The Spark job ended with an error; `cause` is the innermost one, in short."""
+
+    def __init__(self, what: str, cause: str) -> None:
+        shown = shortened(cause, 1_000)
+        super().__init__(f"{what}{shown and ': '}{shown}\nSILBO_VERBOSE=1 shows all that Spark writes.")
+        self.cause = cause
 
 
 class MissingPart(SilboError, ImportError):
-    """An optional part is not there; `command` installs it."""
+    """An optional part is not installed; `command` installs it."""
 
     remedy = "Install it with"
 
     def __init__(self, what: str, *, extra: str | None = None, command: str = "", why: str = "") -> None:
         self.command = command if extra is None else f"pip install 'silbo[{extra}]'"
-        super().__init__(f"{what} is not there. {self.remedy}: {self.command}{why and chr(10)}{why}")
+        checkout = "" if extra is None else _in_checkout(extra)
+        super().__init__(f"{what} is not there. {self.remedy}: {self.command}{checkout}{why and chr(10)}{why}")
+
+    @classmethod
+    def of(cls, error: ModuleNotFoundError) -> MissingPart | None:
+        """The optional part that a module belongs to, if it is one."""
+        module = (error.name or "").partition(".")[0]
+        return cls(*PARTS[module][:1], extra=PARTS[module][1]) if module in PARTS else None
+
+
+# modules of optional parts: what they are called, and the extra that brings them
+PARTS: Mapping[str, tuple[str, str]] = {
+    "kafka": ("kafka-python", "kafka"),
+    "msgpack": ("msgpack", "kafka"),
+    "py4j": ("Spark", "spark"),
+    "pyspark": ("Spark", "spark"),
+    "pandas": ("pandas", "spark"),
+    "pyarrow": ("pyarrow", "arrow"),
+    "hypothesis": ("hypothesis", "testing"),
+    "matplotlib": ("matplotlib", "report"),
+}
+
+
+def _in_checkout(extra: str) -> str:
+    """How to install an extra from the checkout that this module is part of, if it is."""
+    root = Path(__file__).resolve().parents[1]
+    return (
+        f" (from this checkout: pip install --editable '{root}[{extra}]')" if (root / "pyproject.toml").exists() else ""
+    )
 
 
 class HardwareUnavailable(MissingPart):
-    """There is no board, or nothing to simulate it with."""
+    """There is no board, and no simulator in its place."""
 
     remedy = "What helps"
 
 
 class DeviceError(SilboError):
-    """The matcher in hardware failed, or refused a command: then `failure` is its own word for why."""
+    """The matcher in hardware failed or refused a command; `failure` is the device's reason for a refusal."""
 
     failure: str | None = None
 
     @classmethod
     def of(cls, command: str, failure: str, remedy: str) -> DeviceError:
-        """The error of a command that was refused."""
+        """The error for a refused command."""
         error = cls(f"the device refused {command}: {failure}. {remedy}")
         error.failure = failure
         return error
@@ -349,7 +409,7 @@ class DeviceFull(DeviceError):
 
 
 class DeviceNotAnswering(DeviceError):
-    """A wait for the device that came to its bound."""
+    """A wait for the device reached its time-out."""
 
     def __init__(self, what: str, seen: str) -> None:
         super().__init__(f"the device does not come to an end with {what}: {seen}. Load its bitstream anew.")
@@ -359,14 +419,24 @@ class DeviceNotAnswering(DeviceError):
 class UnknownEngine(SilboError, ValueError):
     """A URL or an engine's name that this version does not serve."""
 
-    def __init__(self, engine: str, known: Iterable[str]) -> None:
-        hint = "" if ":" in engine else " (A session's name is the second argument of connect.)"
-        super().__init__(f"no engine serves {engine!r}; this version has: {', '.join(known)}.{hint}")
+    def __init__(self, engine: str, known: Iterable[str], hint: str = "") -> None:
+        super().__init__(f"no engine serves {engine!r}; supported: {', '.join(known)}.{hint}")
         self.engine = engine
 
 
+def known_names(wrong: str, known: Iterable[str], most: int = 5) -> str:
+    """A sentence for an error message: the name that is closest to a misspelt one, and the known names."""
+    from difflib import get_close_matches
+
+    names = sorted(set(known))
+    meant = get_close_matches(wrong, names, n=1)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    there = f"There are: {', '.join(map(shortened, names[:most]))}{more}." if names else "There are none."
+    return f"Did you mean {meant[0]!r}? {there}" if meant else there
+
+
 def shortened(text: str, most: int = 200) -> str:
-    """A text that may be long, for a message."""
+    """A text cut to a length that suits an error message."""
     return text if len(text) <= most else text[:most] + "…"
 
 

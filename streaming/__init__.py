@@ -1,6 +1,6 @@
-"""Bulk matching on Spark Structured Streaming: records, the step that matches a batch of them, and its hosts.
+"""Bulk matching on Spark Structured Streaming: the step that matches a batch of records, and its hosts.
 
-For Spark users the whole of it is one function, `silbo.streaming.match`.
+Spark users need only one function, `silbo.streaming.match`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ __all__ = ["match"]
 
 
 def __getattr__(name: str) -> Any:
-    """`match`, imported where it is asked for: Spark comes with it."""
+    """Import `match` at its first use, because it imports Spark."""
     if name == "match":
         from silbo.streaming.frames import match
 

@@ -1,6 +1,6 @@
-"""What a checkpoint was made with: a file beside what Spark keeps there. A state is refused what it cannot live with.
+"""The settings of a checkpoint, in a file next to Spark's own. A job with other settings is refused.
 
-How a state is brought into a checkpoint that was made otherwise is told by `migration`.
+`migration` moves a state to a checkpoint with other settings.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from silbo.errors import InvalidValue
 from silbo.streaming.topics import INPUTS
 
 FILE = "silbo.json"
-STATE = 1  # the form of the state and of the sources' offsets: whoever reads another must know of it
+STATE = 1  # the format of the state and of the sources' offsets
 
 Made: TypeAlias = Mapping[str, Any]  # state, source, order, lateness, idle, shards, and each topic's partitions
 
 
 def check(checkpoint: Path, wanted: Made) -> None:
-    """Refuse a checkpoint that was made otherwise; a new one is made so."""
+    """Refuse a checkpoint with other settings; create one that does not exist."""
     made = made_with(checkpoint)
     if made is None:
         checkpoint.mkdir(parents=True, exist_ok=True)
@@ -34,21 +34,21 @@ def check(checkpoint: Path, wanted: Made) -> None:
 
 
 def made_with(checkpoint: Path) -> Made | None:
-    """What it was made with, if it is there."""
+    """The settings of a checkpoint, or None if it does not exist."""
     path = checkpoint / FILE
     if not path.exists():
         return None
     made: Made = json.loads(path.read_text(encoding="utf-8"))
     if made.get("state") != STATE:
         raise InvalidValue(
-            "state", f"{checkpoint} keeps its state in the form {made.get('state')}, and this silbo reads {STATE}. "
+            "state", f"{checkpoint} has a state of format {made.get('state')}, and this silbo reads format {STATE}. "
             "Use the silbo that made it, or match the log from its beginning with a new checkpoint.",
         )  # fmt: skip
     return made
 
 
 def write(checkpoint: Path, wanted: Made) -> None:
-    """Say what it is made with."""
+    """Write the settings of a checkpoint."""
     path = checkpoint / FILE
     partial = path.with_suffix(".new")
     write_through(partial, json.dumps(wanted).encode())
@@ -56,7 +56,7 @@ def write(checkpoint: Path, wanted: Made) -> None:
 
 
 def write_through(path: Path, content: bytes) -> None:
-    """A file that is on the disk when this returns."""
+    """Write a file through to the disk."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()
@@ -64,17 +64,17 @@ def write_through(path: Path, content: bytes) -> None:
 
 
 def refusal(checkpoint: Path, made: Made, wanted: Made, name: str) -> InvalidValue:
-    """Why it cannot go on, and what can be done."""
+    """Why a job cannot use the checkpoint, and what can be done."""
     way = "match the log from its beginning with a new checkpoint."
     if is_migratable(made, wanted):
         way = f"stop its job and migrate it: {migrating(checkpoint, wanted)}"
     return InvalidValue(
-        name, f"{checkpoint} was made with {made.get(name)!r}, not {wanted[name]!r}. Give that again, or {way}"
+        name, f"{checkpoint} was made with {made.get(name)!r}, not {wanted[name]!r}. Use the old value, or {way}"
     )
 
 
 def is_migratable(made: Made, wanted: Made) -> bool:
-    """Whether nothing differs but the number of shards, and of partitions that have become more."""
+    """Whether only the number of shards differs, and numbers of partitions that have grown."""
     same = wanted.keys() - {"shards", *INPUTS}
     return all(made.get(name) == wanted[name] for name in same) and all(
         made[topic] <= wanted[topic] for topic in INPUTS

@@ -1,7 +1,7 @@
-"""Python's garbage collector in a worker: what it must not walk through, again and again.
+"""Python's garbage collector in a worker: keep long-lived objects out of its walks.
 
-Spark's workers collect garbage after every task. All modules and all subscriptions are there to stay, and hold no
-garbage; a walk through them at every batch would cost more than the batch, and the more, the more is subscribed.
+Spark's workers collect garbage after every task. Modules and subscriptions live long and hold no garbage; walking
+through them at every batch would cost more than the batch, and more with every subscription.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MORE = 1.1  # so much more to stay, and it is worth another look
+MORE = 1.1  # the growth of long-lived data after which it is frozen again
 
-_settled = -1  # what stayed when it was settled last
+_settled = -1  # bytes of long-lived data when it was frozen last
 
 
 def settle(stays: int = 0) -> None:
-    """Take what there is out of the collector's sight, if it is the first time or much has come to stay since."""
-    global _settled  # noqa: PLW0603  # it is the process's
+    """Freeze all objects, the first time and whenever the long-lived data has grown enough since."""
+    global _settled  # noqa: PLW0603  # one value for the process
     if stays > _settled * MORE:
         gc.freeze()
         _settled = stays
@@ -25,7 +25,7 @@ def settle(stays: int = 0) -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Let the collector rest: thousands of new records would send it looking, in vain."""
+    """Switch the collector off: thousands of new records would start it in vain."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

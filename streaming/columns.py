@@ -1,8 +1,8 @@
 """A batch of records in columns, as it travels from Spark's sources to the shards: one chunk for each source partition.
 
-A chunk is msgpack, so that a row of Spark's carries thousands of records. `before` is the highest time that came
-before a record in its partition, in this batch: only the source's partition knows it, as a shard sees a part.
-Records are checked where chunks are made (`routing`): whoever reads a chunk trusts it.
+A chunk is msgpack, so that one row in Spark carries thousands of records. `before` is the highest time among the
+earlier records of the same partition in this batch. It is computed at the source, because a shard sees only some of
+the records. `routing` checks the records and makes the chunks; readers of a chunk do not check them again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from silbo.streaming.order import NEVER, Partition
-from silbo.streaming.records import packed, unpacked
+from silbo.wire.values import packed, unpacked
 
 Fields: TypeAlias = Sequence[Any]  # a record's kind and fields
 Refusal: TypeAlias = tuple[int, str, bytes]  # offset, reason, value
@@ -24,27 +24,27 @@ class Chunk(NamedTuple):
 
     topic: str
     partition: int
-    mark: int  # the highest time in the partition so far, of all shards
+    mark: int  # the highest time in the partition so far, over the records for all shards
     offsets: Sequence[int]
     befores: Sequence[int]
     records: Sequence[Fields]
-    refused: Sequence[Refusal] = ()  # what is no record, told to one shard
+    refused: Sequence[Refusal] = ()  # values that are not records; each is sent to one shard only
 
     def pack(self) -> bytes:
-        """As bytes."""
+        """Encode the chunk."""
         numbers = (np.asarray(each, np.int64).tobytes() for each in (self.offsets, self.befores))
         return packed([self.topic, self.partition, self.mark, *numbers, self.records, self.refused])
 
     @classmethod
     def unpack(cls, data: bytes) -> Chunk:
-        """From bytes."""
+        """Decode a chunk."""
         topic, partition, mark, offsets, befores, records, refused = unpacked(data)
         numbers = [np.frombuffer(each, np.int64).tolist() for each in (offsets, befores)]
         return cls(topic, partition, mark, numbers[0], numbers[1], records, refused)
 
 
 class Columns:
-    """All chunks of a batch that are a shard's."""
+    """All chunks of a batch for one shard."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self.chunks = chunks
@@ -54,7 +54,7 @@ class Columns:
             self.marks[partition] = max(self.marks.get(partition, NEVER), chunk.mark)
 
     def refused(self) -> Iterator[tuple[str, int, int, str, bytes]]:
-        """Topic, partition, offset, reason and bytes of what is no record."""
+        """Yield topic, partition, offset, reason and bytes of each value that is not a record."""
         for chunk in self.chunks:
             for offset, reason, value in chunk.refused:
                 yield chunk.topic, chunk.partition, offset, reason, value

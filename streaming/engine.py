@@ -1,7 +1,8 @@
-"""The Spark job as engines of `silbo replay`: the events become records, the job matches them, all at the end."""
+"""The Spark job as an engine of `silbo replay`: the events become records, and the job matches them all at the end."""
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import uuid
 from collections.abc import Callable, Sequence
@@ -9,31 +10,33 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from silbo.broker.fold import Fold
 from silbo.errors import SilboError
 from silbo.model.events import Event
+from silbo.streaming.failure import as_job_failure
 from silbo.streaming.job import LogWriter, Options, drain, in_order, notifications, start
 from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, located, values
-from silbo.streaming.records import Notified
-from silbo.streaming.sending import Sender
+from silbo.streaming.sending import sending
 from silbo.streaming.spark import session
 from silbo.streaming.topics import NOTIFICATIONS
+from silbo.wire.records import NotificationRecord
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 PARTITIONS = 3
 
+log = logging.getLogger("silbo")
+
 
 class _JobEngine:
-    """Times are the events' numbers, so the order is the lines'."""
+    """The times of the records count from 1, so that the records keep the order of the events."""
 
     def __init__(self, writer: LogWriter | KafkaWriter) -> None:
         times = count(1)
-        self._fold = Fold(Sender(writer.send, lambda: next(times)))
+        self._fold = sending(writer.send, lambda: next(times))
 
-    def apply(self, events: Sequence[Event], refused: Callable[[int, SilboError], None]) -> list[Notified]:
-        """Write the events as records; their notifications come with `finish`."""
+    def apply(self, events: Sequence[Event], refused: Callable[[int, SilboError], None]) -> list[NotificationRecord]:
+        """Write the events as records; `finish` returns their notifications."""
         self._fold.apply(events, refused)
         return []
 
@@ -48,14 +51,18 @@ class StreamEngine(_JobEngine):
         self._writer = LogWriter(self._log, PARTITIONS)
         super().__init__(self._writer)
 
-    def finish(self) -> list[Notified]:
-        """Run the job over all of it."""
+    def finish(self) -> list[NotificationRecord]:
+        """Run the job over all records, and return the notifications."""
         self._writer.close()
         drain(self._log)
-        _run(start(session(brief=True), self._log, self._options))
+        _run(lambda: start(session(brief=True), self._log, self._options))
         found = notifications(self._log)
-        self._folder.cleanup()
+        self.close()
         return found
+
+    def close(self) -> None:
+        """Delete the log and the checkpoint; closing it again does nothing."""
+        self._folder.cleanup()
 
 
 class KafkaEngine(_JobEngine):
@@ -65,26 +72,39 @@ class KafkaEngine(_JobEngine):
         self._address, prefix = located(address)
         self._batch, self._shards = batch, shards
         self._prefix = f"{prefix}-replay-{uuid.uuid4().hex[:12]}"
+        self._has_topics = True
         create_topics(self._address, PARTITIONS, self._prefix)
         self._writer = KafkaWriter(self._address, self._prefix)
         super().__init__(self._writer)
 
-    def finish(self) -> list[Notified]:
-        """Run the job over all of it."""
+    def finish(self) -> list[NotificationRecord]:
+        """Run the job over all records, and return the notifications."""
         from silbo.streaming import kafka_job
 
         self._writer.drain()
         self._writer.close()
         with tempfile.TemporaryDirectory(prefix="silbo-stream-") as folder:
             options = Options(Path(folder) / "checkpoint", shards=self._shards, batch=self._batch)
-            _run(kafka_job.start(kafka_job.spark_session(brief=True), self._address, options, self._prefix))
+            _run(lambda: kafka_job.start(kafka_job.spark_session(brief=True), self._address, options, self._prefix))
         found = in_order(values(self._address, NOTIFICATIONS, self._prefix))
-        delete_topics(self._address, self._prefix)
+        self.close()
         return found
 
+    def close(self) -> None:
+        """Delete the topics; closing it again does nothing."""
+        if self._has_topics:
+            self._has_topics = False
+            self._writer.abandon()
+            try:
+                delete_topics(self._address, self._prefix)
+            except SilboError as error:
+                log.warning("the topics %s.* were not deleted: %s", self._prefix, error.line)
 
-def _run(query: StreamingQuery) -> None:
-    try:
-        query.processAllAvailable()
-    finally:
-        query.stop()
+
+def _run(start: Callable[[], StreamingQuery]) -> None:
+    with as_job_failure():
+        query = start()
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()

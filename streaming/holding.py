@@ -1,9 +1,9 @@
-"""Who holds the state of a shard: one of an executor's Python workers, whichever of them Spark asks next.
+"""The worker that holds the state of a shard, and how the other workers of its executor reach it.
 
-The state that can be matched is a cache in the worker that made it. Spark hands a batch to any idle worker; one
-that does not hold the shard passes the batch on to the one that does, over a Unix socket in a folder of this user,
-and gets the answer back. A token guards every copy: it must be the one that was written to Spark's state last,
-whichever attempt, executor or restart wrote it. A copy that fails this is thrown away.
+The matchable form of a state is a cache in the Python worker that built it. Spark hands a batch to any idle worker; a
+worker that does not hold the shard passes the batch on to the one that does, over a Unix socket in a folder of this
+user, and gets the answer back. A token guards every copy: it must be the last one written to Spark's state, whichever
+attempt, executor or restart wrote it. A copy with another token is dropped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
+import re
 import tempfile
 import threading
 import uuid
@@ -21,41 +21,42 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from silbo.streaming.collector import settle
-from silbo.streaming.records import packed, unpacked
 from silbo.streaming.shard import Answer, Sizes, advance
 from silbo.streaming.step import State
+from silbo.wire.values import packed, unpacked
 
 log = logging.getLogger("silbo")
 
-CACHED = 64  # states in one worker
+CACHED = 64  # states that one worker holds at most
+MARKER = "silbo.workers"  # the file that marks a folder as created by silbo
 
 Key: TypeAlias = tuple[str, int]  # the identity of a job's state, and the shard
 
-_states: dict[Key, tuple[str, State, int]] = {}  # the token of what was written last, the state, its bytes there
-_lock = threading.Lock()  # of the states: who works on one has taken it out
+_states: dict[Key, tuple[str, State, int]] = {}  # the token written last, the state, its stored bytes
+_lock = threading.Lock()  # guards the states; a thread that works on one has taken it out
 _listening: list[Path] = []  # the socket of this process, once it has one
 
 
 class Request(NamedTuple):
-    """A batch for whoever holds the state of the token; then it will be the state of the new token."""
+    """A batch for the worker that holds the state with `token`; afterwards the state has `new_token`."""
 
     identity: str  # of a job's state
     shard: int
     token: str
-    new_token: str  # of this write alone, should it be tried again
+    new_token: str  # unique to this write: another attempt has another token
     chunks: Sequence[bytes]
     sizes: Sequence[int]
 
     @property
     def key(self) -> Key:
-        """Of the state."""
+        """The key of the state."""
         return self.identity, self.shard
 
 
 def advanced(
     key: Key, token: str, chunks: Sequence[bytes], sizes: Sizes, restore: Callable[[], State]
 ) -> tuple[Answer, str, bool]:
-    """A batch's answer, the token to be written with it, and whether somebody held the state."""
+    """The answer to a batch, the token to store with it, and whether a worker held the state."""
     request = Request(*key, token, uuid.uuid4().hex, chunks, sizes)
     found = _here(request) or _elsewhere(request)
     if found is not None:
@@ -66,7 +67,7 @@ def advanced(
 
 
 def _here(request: Request) -> Answer | None:
-    """The answer of this process, if it holds the state of the token."""
+    """The answer of this process, or None if it does not hold the state with this token."""
     with _lock:
         token, state, _ = _states.pop(request.key, (None, None, 0))
     return None if state is None or token != request.token else _advance(request, state)
@@ -75,7 +76,7 @@ def _here(request: Request) -> Answer | None:
 def _advance(request: Request, state: State) -> Answer:
     answer = advance(state, request.chunks, Sizes(*request.sizes))
     with _lock:
-        while len(_states) >= CACHED:  # of jobs that ended, the oldest first
+        while len(_states) >= CACHED:  # the least recently used: its job has probably ended
             _states.pop(next(iter(_states)))
         _states[request.key] = request.new_token, state, _bytes_after(request, answer)
         settle(sum(size for _, _, size in _states.values()))
@@ -83,7 +84,7 @@ def _advance(request: Request, state: State) -> Answer:
 
 
 def _bytes_after(request: Request, answer: Answer) -> int:
-    """What Spark keeps of the state now, which is as good a measure of it as any."""
+    """The bytes that Spark stores for the state now, as an estimate of its size in memory."""
     if answer.snapshot is not None:
         return sum(map(len, answer.snapshot))
     sizes = Sizes(*request.sizes)
@@ -94,22 +95,23 @@ def _bytes_after(request: Request, answer: Answer) -> int:
 
 
 def _elsewhere(request: Request) -> Answer | None:
-    """The answer of another worker, if one holds the state."""
+    """The answer of another worker, or None if no other worker holds the state."""
     try:
         with Client(str(_announced(request.key)), "AF_UNIX") as there:
             there.send_bytes(packed(request))
             answer = unpacked(there.recv_bytes())
-    except (OSError, EOFError):  # nobody is there, or died at it: the state is made anew
+    except (OSError, EOFError):  # no worker is there, or it died: the state is rebuilt
         return None
     return None if answer is None else Answer(*answer)
 
 
 def _folder() -> Path:
-    """For the workers of one executor, who have one parent; nobody else may enter it."""
-    folder = Path(tempfile.gettempdir()) / f"silbo-{os.getuid()}-{os.getppid()}"
+    """The folder for the workers of one executor, which have the same parent process; no other user may enter it."""
+    folder = Path(tempfile.gettempdir()) / f"silbo-workers-{os.getuid()}-{os.getppid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
-        raise PermissionError(f"{folder} is somebody else's")
+        raise PermissionError(f"{folder} belongs to another user")
+    (folder / MARKER).touch()
     return folder
 
 
@@ -118,7 +120,7 @@ def _announced(key: Key) -> Path:
 
 
 def _announce(key: Key) -> None:
-    """Let the others find this process; where that cannot be, each has its own copy."""
+    """Let the other workers find this process; if that fails, each worker has its own copy of the state."""
     with contextlib.suppress(OSError):
         if not _listening:
             _listen()
@@ -131,17 +133,29 @@ def _announce(key: Key) -> None:
 def _listen() -> None:
     _sweep()
     path = _folder() / f"{os.getpid()}.socket"
-    path.unlink(missing_ok=True)  # of an earlier process with this number
+    path.unlink(missing_ok=True)  # of an earlier process with this pid
     listener = Listener(str(path), "AF_UNIX")
     _listening.append(path)
     threading.Thread(target=_serve, args=(listener,), name="silbo-holding", daemon=True).start()
 
 
 def _sweep() -> None:
-    """Take away what executors left behind that are no more."""
-    for folder in Path(tempfile.gettempdir()).glob(f"silbo-{os.getuid()}-*"):
-        if not _is_alive(int(folder.name.rpartition("-")[2])):
-            shutil.rmtree(folder, ignore_errors=True)
+    """Remove the marked folders of executors that have ended, and the sockets and links in them."""
+    for folder in Path(tempfile.gettempdir()).glob(f"silbo-workers-{os.getuid()}-*"):
+        with contextlib.suppress(OSError):  # another worker removes it too, or it holds other files
+            if _is_abandoned(folder):
+                for path in folder.iterdir():
+                    if path.is_symlink() or path.is_socket():
+                        path.unlink()
+                (folder / MARKER).unlink()
+                folder.rmdir()
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Whether `_folder` created it, in an executor of this user that has ended."""
+    number = folder.name.rpartition("-")[2]
+    is_own = not folder.is_symlink() and folder.stat().st_uid == os.getuid() and (folder / MARKER).is_file()
+    return is_own and re.fullmatch("[1-9][0-9]{0,8}", number) is not None and not _is_alive(int(number))
 
 
 def _is_alive(pid: int) -> bool:
@@ -155,14 +169,14 @@ def _is_alive(pid: int) -> bool:
 
 
 def _serve(listener: Listener) -> None:
-    """For as long as the process lives: whoever asks must not wait for a thread that is no more."""
+    """Answer requests as long as the process lives: a worker must not wait for a thread that has ended."""
     while True:
         try:
             with listener.accept() as asking:
                 _answer(asking)
-        except (OSError, EOFError):  # who asked has gone
+        except (OSError, EOFError):  # the asking worker has ended
             pass
-        except Exception:  # who asked hears nothing, makes the state anew, and meets the error itself
+        except Exception:  # the asking worker gets no answer, rebuilds the state, and gets the error itself
             log.exception("a batch that was passed on could not be matched")
 
 

@@ -1,9 +1,8 @@
-"""The host of the step in Spark: routing in front of it, state owned by Spark around it.
+"""The host of the step in Spark: routing before it, and Spark's state around it.
 
-`transformWithState` keeps for each shard a short head, the chunks of a snapshot and the deltas behind them. The
-state that can be matched is a cache in a Python worker (`holding`), used only if the head's token says that it is the
-one that was written last. Besides what it puts out, a shard tells of each batch how it went, in a row of its own that
-`frames` observes.
+`transformWithState` stores for each shard a short head, the chunks of a snapshot and the deltas since the snapshot.
+The matchable form of a state is a cache in a Python worker (`holding`), used only if its token is the one in the head.
+Each shard also outputs a row with the metrics of the batch, which `frames` observes.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from silbo.streaming.collector import settle, uncollected
 from silbo.streaming.holding import advanced
 from silbo.streaming.migration import chunks
+from silbo.streaming.output import SCHEMA
 from silbo.streaming.routing import Router
 from silbo.streaming.shard import Answer, Sizes
 from silbo.streaming.snapshots import restored
@@ -33,28 +33,29 @@ if TYPE_CHECKING:
 
 ROUTED = "shard int, chunk binary"
 TOLD = (
-    "frontier long, waiting long, records long, notifications long, rejected long, hits long, folds long,"
+    "frontier long, waiting long, held long, silent long, partitions long,"
+    " records long, notifications long, rejected long, hits long, folds long,"
     " bytes long, unpack_ms double, step_ms double, pack_ms double, match_ms double, keep_ms double"
 )
-OUTPUT = f"topic string, key binary, value binary, shard int, executor string, told struct<{TOLD}>"
+OUTPUT = f"{SCHEMA}, shard int, executor string, told struct<{TOLD}>"
 NAMES = tuple(each.split()[0] for each in TOLD.split(", "))
 HEAD = "identity string, token string, chunks int, snapshot_bytes long, deltas int, delta_bytes long"
 NUMBER, BYTES = "number int", "value binary"
 
 
 def executor_name() -> str:
-    """Where this process runs: the host, and the daemon of Python workers that each executor has one of."""
+    """The executor of this process: the host, and the pid of the executor's daemon of Python workers."""
     return f"{socket.gethostname()}:{os.getppid()}"
 
 
 class Routing:
-    """What Spark maps over the sources' partitions: records in, chunks by shard out."""
+    """The function that Spark maps over the sources' partitions: records in, chunks by shard out."""
 
     def __init__(self, keys: tuple[int, ...]) -> None:
-        self._keys = keys  # one for each shard: the key whose hash is its reducer's number
+        self._keys = keys  # one for each shard: Spark's hash of the key is the number of its reducer
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Of one partition of a source, or several, in the order of their offsets."""
+        """Route the records of one or more partitions of a source, in the order of their offsets."""
         import pyarrow as pa
 
         router = Router(len(self._keys))
@@ -86,15 +87,15 @@ def _by_partition(batch: pa.RecordBatch) -> dict[tuple[str, int], list[tuple[int
 
 
 class Matcher(StatefulProcessor):
-    """A shard's step, batch after batch."""
+    """Runs the step of a shard for each batch."""
 
     def __init__(self, settings: Settings, keys: tuple[int, ...], migrated: Path | None = None) -> None:
         self._settings = settings
         self._keys = keys
-        self._migrated = migrated  # the checkpoint that may hold a state to begin with
+        self._migrated = migrated  # the checkpoint that may hold an initial state
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Name the state's parts: what is written at every batch first, apart from what seldom is.
+        """Name the parts of the state: first those that every batch writes, then the snapshot, written seldom.
 
         RocksDB packs neighbouring keys together; a large snapshot between the two would be packed again and again.
         """
@@ -103,7 +104,7 @@ class Matcher(StatefulProcessor):
         self._snapshot = handle.getMapState("snapshot", NUMBER, BYTES)
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803, ARG002
-        """Take a batch in, and put out notifications in the order of their publications."""
+        """Match a batch, and output its notifications in the order of their publications."""
         shard = self._keys.index(key[0])
         batch = [bytes(row.chunk) for row in rows]
         since = time.perf_counter()
@@ -121,7 +122,7 @@ class Matcher(StatefulProcessor):
         return _rows(answer, shard, told)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
     def _restored(self, shard: int) -> State:
         kept = map(_in_order, (self._snapshot, self._deltas))
@@ -129,7 +130,7 @@ class Matcher(StatefulProcessor):
             return restored(replace(self._settings, shard=shard), *kept)
 
     def _begun(self, shard: int) -> Sizes:
-        """What a shard has at its first batch: what was migrated for it."""
+        """Store the chunks that were migrated for a shard, at its first batch; returns their sizes."""
         if self._migrated is None:
             return Sizes()
         sizes = Sizes()
@@ -139,7 +140,7 @@ class Matcher(StatefulProcessor):
         return sizes
 
     def _kept(self, answer: Answer, sizes: Sizes) -> Sizes:
-        """Write what came; a new snapshot takes the place of the old one and of all deltas."""
+        """Store the new state; a new snapshot replaces the old one and all deltas. Returns the sizes."""
         if answer.snapshot is None:
             self._deltas.updateValue((sizes.deltas,), (answer.delta,))
             return sizes._replace(deltas=sizes.deltas + 1, delta_bytes=sizes.delta_bytes + len(answer.delta))
@@ -159,6 +160,7 @@ def _in_order(part: Any) -> Iterator[bytes]:
 
 def _rows(answer: Answer, shard: int, told: dict[str, Any]) -> Iterator[Row]:
     place = {"shard": shard, "executor": executor_name()}
-    yield Row(topic=None, key=None, value=None, **place, told=Row(**{name: told[name] for name in NAMES}))
-    for topic, key, value in answer.output:
-        yield Row(topic=topic, key=key, value=value, **place, told=None)
+    yield Row(topic=None, recipients=None, tail=None, **place, told=Row(**{name: told[name] for name in NAMES}))
+    for topic, recipients, tail in answer.output:
+        each = [Row(key=key, head=head) for key, head in recipients]
+        yield Row(topic=topic, recipients=each, tail=tail, **place, told=None)

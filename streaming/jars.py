@@ -1,6 +1,6 @@
-"""The jars by Maven: fetched once into a folder of the user's, by the coordinates of jars.xml.
+"""The jars for Kafka and Spark: Maven fetches them once into a folder of the user, by the coordinates in jars.xml.
 
-`python -m silbo.streaming.jars` prints those of Spark's connector to Kafka, as spark-submit's `--jars` takes them.
+`python -m silbo.streaming.jars` prints the paths of Spark's Kafka connector, for the option `--jars` of spark-submit.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ POM = Path(__file__).with_name("jars.xml")
 
 
 def cache() -> Path:
-    """Where jars are kept: SILBO_JARS, or the user's folder for such things."""
+    """The folder of the jars: SILBO_JARS, or one in the user's cache."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(os.environ.get("SILBO_JARS") or Path(base) / "silbo" / "jars")
 
 
 def jars(profile: Profile) -> list[Path]:
-    """The jars of a profile; they are fetched if they are not there, or the coordinates have changed."""
+    """The jars of a profile; they are fetched if they are missing or the coordinates have changed."""
     folder = _folder(profile)
     if not folder.exists():
         _fetch(profile, folder)
@@ -46,7 +46,7 @@ def _fetch(profile: str, folder: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise MissingPart("Maven", command="apt-get install maven")
-    # into a folder beside it first: one that was cut off is never taken for whole
+    # into a temporary folder first, so that a partial download is never taken for a complete one
     partial = folder.with_name(f"{folder.name}.{os.getpid()}")
     done = subprocess.run(  # noqa: S603  # found on the path
         [maven, "-q", "-B", "-f", str(POM), "-P", profile, "dependency:copy-dependencies",

@@ -1,4 +1,4 @@
-"""Java: the one that Spark and Kafka run with, and whether it is new enough."""
+"""Find the Java program that Spark and Kafka run with, and check that it is new enough."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST = 17
 
 
 def java() -> str:
-    """The program: of JAVA_HOME if that is set, else the first on the path, as Spark chooses it."""
+    """The path of the program: from JAVA_HOME if that is set, else the first on the PATH, as in Spark."""
     home = os.environ.get("JAVA_HOME")
     path = f"{home}/bin/java" if home else shutil.which("java")
     version = _version(path) if path else 0
@@ -26,7 +26,7 @@ def java() -> str:
 
 @cache
 def _version(path: str) -> int:
-    """The number before the first dot; 0 if nothing runs there. Before 9 it was the second: 1.8 is Java 8."""
+    """The major version; 0 if the program does not run. Before 9 it was the second number: 1.8 is Java 8."""
     try:
         done = subprocess.run([path, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # the user's
     except OSError:

@@ -1,7 +1,6 @@
-"""The job, and how it runs over a local log: read its topics, match, append notifications and rejected records to it.
+"""The job, and how it runs over a local log: it reads the topics, and appends notifications and rejected records.
 
-What a batch wrote before it was cut off it writes again, equal to the first time: who reads drops repeats by
-publisher and sequence.
+A batch that was interrupted is written again with the same bytes; readers drop repeats by publisher and sequence.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from silbo.streaming import checkpoint
 from silbo.streaming.log import Writer, create, partition_of, partitions_of, read_all
 from silbo.streaming.migration import offsets
-from silbo.streaming.records import LAST, Notified, Tick, decode, encode
+from silbo.streaming.output import values
 from silbo.streaming.step import Order
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
+from silbo.wire.records import LAST, NotificationRecord, TickRecord, decode, encode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,44 +25,52 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 
-LOOK = 1  # second
+LOOK = 1  # seconds between two looks at the query's progress
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the job runs."""
+    """The options of the job."""
 
     checkpoint: Path
     order: Order = "strict"
     lateness: float = 0.0  # seconds
     shards: int = 2
     trigger: str = "0 seconds"
-    batch: int | Mapping[str, int] | None = None  # records of a partition in a batch, at most; or by topic
-    idle: float | None = None  # seconds after which a silent partition holds no frontier
+    batch: int | Mapping[str, int] | None = None  # the most records of a partition in a batch; or the same by topic
+    idle: float | None = None  # seconds after which a silent partition does not hold the frontier
 
     def limit(self, topic: str) -> int | None:
-        """Records of a topic's partition in a batch, at most."""
+        """The most records of a partition of this topic in a batch."""
         return self.batch.get(topic) if isinstance(self.batch, Mapping) else self.batch
 
 
 def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery:
-    """The job over a log, running; `InvalidValue` if its checkpoint was made otherwise."""
+    """Start the job over a log; raises `InvalidValue` if its checkpoint has other settings."""
     from silbo.streaming.source import LogSource
 
     spark.dataSource.register(LogSource)
     frames = {topic: _read(spark, folder, topic, options) for topic in INPUTS}
-    found = matched(frames, options, *source_of(folder))
+    rows = matched(frames, options, *source_of(folder))
     for topic in (NOTIFICATIONS, REJECTED):
         create(folder, topic, 1)
-    return written(found, options).foreachBatch(_sink(folder)).start()
+    return started(written(rows, options).foreachBatch(_sink(folder)), spark, options)
+
+
+def started(writer: DataStreamWriter, spark: SparkSession, options: Options) -> StreamingQuery:
+    """Start the query of a writer, with one reducer for each shard."""
+    from silbo.streaming.frames import reducers
+
+    with reducers(spark, options.shards):
+        return writer.start()
 
 
 def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mapping[str, int], source: str) -> DataFrame:
-    """The notifications of the three inputs, matched as the options say."""
-    from silbo.streaming.frames import match
+    """The output for the three inputs with these options, as rows of `output`."""
+    from silbo.streaming.frames import matched_rows
 
     check(options, partitions, source)
-    return match(
+    return matched_rows(
         frames[PUBLICATIONS], frames[SUBSCRIPTIONS], frames[CONTEXTS],
         order=options.order, lateness=options.lateness, shards=options.shards, partitions=partitions, idle=options.idle,
         migrated=options.checkpoint.absolute(),
@@ -70,17 +78,17 @@ def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mappi
 
 
 def written(found: DataFrame, options: Options) -> DataStreamWriter:
-    """The writer of a result, with what every sink needs."""
+    """The writer of a result, with the settings that every sink needs."""
     writer = found.writeStream.outputMode("append").option("checkpointLocation", str(options.checkpoint))
     return writer.trigger(processingTime=options.trigger)
 
 
 def work_off(query: StreamingQuery, options: Options) -> None:
-    """Wait until all that is there was matched."""
+    """Wait until all records that exist now are matched."""
     if options.idle is None:
         query.processAllAvailable()
         return
-    # beats never end: done is who finds nothing besides them, in a batch that no earlier run had planned
+    # beats never end: the job is done when a batch has only beats, and no earlier run had planned that batch
     first: int | None = None
     while not query.awaitTermination(LOOK):
         last = query.lastProgress
@@ -91,18 +99,18 @@ def work_off(query: StreamingQuery, options: Options) -> None:
 
 
 def check(options: Options, partitions: Mapping[str, int], source: str) -> None:
-    """Refuse what a state cannot live with: it was made for this source, these shards, this order, these partitions."""
+    """Refuse a checkpoint whose state was made with other settings: source, order, shards, partitions and so on."""
     checkpoint.check(options.checkpoint, wanted(options, partitions, source))
 
 
 def wanted(options: Options, partitions: Mapping[str, int], source: str) -> checkpoint.Made:
-    """What the checkpoint of a job must have been made with."""
+    """The settings that the checkpoint of a job must have."""
     chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards, "idle": options.idle}
     return {"state": checkpoint.STATE, "source": source, **chosen, **partitions}
 
 
 def source_of(folder: Path) -> tuple[Mapping[str, int], str]:
-    """The partitions of a log's topics, and its name in a checkpoint."""
+    """The number of partitions of each topic of a log, and the log's name in a checkpoint."""
     return {topic: partitions_of(folder, topic) for topic in INPUTS}, str(folder.absolute())
 
 
@@ -114,55 +122,54 @@ def _read(spark: SparkSession, folder: Path, topic: str, options: Options) -> Da
 
 
 def _sink(folder: Path) -> Callable[[DataFrame, int], None]:
-    """What appends a batch's output; it looks for the end of a file once, and remembers it."""
+    """The function that appends a batch's output. It looks for the end of a file once, and remembers it."""
     ends: dict[str, int] = {}
 
     def write(frame: DataFrame, _batch: int) -> None:
-        found: Mapping[str, list[Any]] = frame.select("topic", "value").toArrow().to_pydict()
+        rows: Mapping[str, list[Any]] = frame.select("topic", "recipients", "tail").toArrow().to_pydict()
         for topic in (NOTIFICATIONS, REJECTED):
-            values = [value for name, value in zip(found["topic"], found["value"], strict=True) if name == topic]
-            if values:
-                ends[topic] = append(folder, topic, 0, values, ends.get(topic, 0))
+            if topic in rows["topic"]:
+                ends[topic] = append(folder, topic, 0, values(rows, topic), ends.get(topic, 0))
 
     return write
 
 
-def append(folder: Path, topic: str, partition: int, values: list[bytes], since: int = 0) -> int:
-    """Write records to a partition that is whole up to `since`, and through to the disk; where it ends now."""
+def append(folder: Path, topic: str, partition: int, records: Iterable[bytes], since: int = 0) -> int:
+    """Append records to a partition that is whole up to `since`, sync it to the disk, and return its new end."""
     writer = Writer(folder, topic, partition, since)
-    for value in values:
-        writer.append(value)
+    for record in records:
+        writer.append(record)
     return writer.close()
 
 
 def drain(folder: Path) -> None:
-    """Say in every partition that nothing more will come."""
+    """Append to every partition the tick that says that no record follows."""
     for topic in INPUTS:
         for number in range(partitions_of(folder, topic)):
-            append(folder, topic, number, [encode(Tick(LAST))])
+            append(folder, topic, number, [encode(TickRecord(LAST))])
 
 
-def notifications(folder: Path) -> list[Notified]:
-    """What the job has notified over a log."""
+def notifications(folder: Path) -> list[NotificationRecord]:
+    """The notifications that the job wrote to a log."""
     return in_order(read_all(folder, NOTIFICATIONS, 0))
 
 
-def in_order(values: Iterable[bytes]) -> list[Notified]:
+def in_order(records: Iterable[bytes]) -> list[NotificationRecord]:
     """Notifications without repeats, in the order of the publications."""
-    found: dict[tuple[str, int, str, str], Notified] = {}
-    for value in values:
+    found: dict[tuple[str, int, str, str], NotificationRecord] = {}
+    for value in records:
         record = decode(value)
-        assert isinstance(record, Notified)
+        assert isinstance(record, NotificationRecord)
         found.setdefault((record.publisher_uuid, record.sequence, record.subscriber_uuid, record.subscription), record)
     return sorted(found.values(), key=_place)
 
 
-def _place(record: Notified) -> tuple[int, str, int, str, str]:
+def _place(record: NotificationRecord) -> tuple[int, str, int, str, str]:
     return record.time, record.publisher_uuid, record.sequence, record.subscriber, record.subscription
 
 
 class LogWriter:
-    """Sends records to a log's partitions, as `Sender` wants it."""
+    """Writes records to a log's partitions; its `send` is what `Sender` calls."""
 
     def __init__(self, folder: Path, partitions: int) -> None:
         self._partitions = partitions

@@ -1,7 +1,7 @@
-"""Kafka's topics: made, filled, counted and read. The job and the sessions over Kafka stand on this.
+"""Kafka's topics: create, fill, count and read them. The job and the sessions over Kafka use this.
 
-Topics are named by their role and a prefix, `silbo` unless told otherwise; a key decides the partition, so that
-what concerns one session keeps its order.
+A topic is named by a prefix (`silbo` by default) and its role. The key of a record decides its partition, so that the
+records of one session keep their order.
 """
 
 from __future__ import annotations
@@ -10,36 +10,45 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from silbo.errors import InvalidValue, MissingPart, NotAcknowledged
+from silbo.errors import InvalidValue, MissingPart, NotAcknowledged, NotReachable
 from silbo.streaming.log import partition_of
-from silbo.streaming.records import LAST, Record, Tick, encode
-from silbo.streaming.topics import COMPACTED, INPUTS, NOTIFICATIONS, REJECTED
+from silbo.streaming.topics import COMPACTED, INPUTS, LARGEST, LARGEST_VALUE, NOTIFICATIONS, REJECTED
+from silbo.wire.records import LAST, Record, TickRecord, encode
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer
 
 PREFIX = "silbo"
-ACKNOWLEDGED = 60.0  # seconds to wait for Kafka's word
-ANSWER = 30.0  # seconds to wait for the first one
-GRACE = 1.0  # seconds that a producer takes to give up, besides
-LARGEST = 2**22  # bytes of a record: a message of 1 MiB, its context, and what a notification adds
-SEGMENT = 86_400.0  # seconds
-UNCONFIRMED = 10_000  # records on their way before somebody looks whether they arrived
+ACKNOWLEDGED = 60.0  # seconds to wait for an acknowledgement
+ANSWER = 30.0  # seconds to wait for the first answer of an address
+MOST_PORT = 65_535
+GRACE = 1.0  # extra seconds that a producer takes to give up
+SEGMENT = 86_400.0  # seconds of a topic in one segment
+UNCONFIRMED = 10_000  # records that may be on their way before the writer waits for their acknowledgement
 
 
 def named(role: str, prefix: str = PREFIX) -> str:
-    """The topic of a role."""
+    """The name of the topic of a role."""
     return prefix + role.removeprefix(PREFIX)
 
 
 def located(url: str) -> tuple[str, str]:
-    """Address and prefix of `kafka://HOST:PORT/PREFIX`."""
+    """The address and the prefix in `kafka://HOST:PORT/PREFIX`."""
     address, _, prefix = url.removeprefix("kafka://").partition("/")
-    return address, checked_prefix(prefix or PREFIX)
+    return checked_address(address), checked_prefix(prefix or PREFIX)
+
+
+def checked_address(address: str) -> str:
+    """Check HOST:PORT, or several of them separated by commas; raises `InvalidValue`."""
+    for each in address.split(","):
+        found = re.fullmatch(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+)(?::(\d{1,5}))?", each.strip())
+        if found is None or int(found[1] or 0) > MOST_PORT:
+            raise InvalidValue("kafka", f"{address!r} is not an address. Write HOST:PORT, such as localhost:9092.")
+    return address
 
 
 def checked_prefix(prefix: str) -> str:
-    """A prefix whose topics may exist, or `InvalidValue`."""
+    """Check a prefix of topic names; raises `InvalidValue`."""
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", prefix):
         raise InvalidValue("prefix", f"{prefix!r} has characters besides letters, digits, '.', '_' and '-'.")
     return prefix
@@ -55,14 +64,15 @@ def _kafka() -> Any:
 
 def _client(kind: str, address: str, **options: Any) -> Any:
     kafka = _kafka()
+    checked_address(address)
     try:
         return getattr(kafka, kind)(bootstrap_servers=address, bootstrap_timeout_ms=ANSWER * 1_000, **options)
     except kafka.errors.KafkaError as error:
-        raise InvalidValue("kafka", f"nobody answers at {address} ({error}). See that Kafka runs there.") from None
+        raise NotReachable(address, str(error)) from None
 
 
 def producer(address: str, seconds: float = ACKNOWLEDGED) -> KafkaProducer:
-    """A producer whose records are acknowledged by every replica, each once, or given up after some seconds."""
+    """A producer whose records every replica acknowledges, each once; it gives up after `seconds`."""
     most = round(seconds * 1_000)
     return _client(
         "KafkaProducer", address, acks="all", max_request_size=LARGEST,
@@ -76,12 +86,13 @@ def consumer(address: str) -> KafkaConsumer:
 
 
 def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, retention: float = 7 * 86_400.0) -> None:
-    """Make the topics that are not there. What is compacted keeps its past as long as publications are kept."""
+    """Create the missing topics. Compacted topics keep their history as long as publications are kept."""
+    _kafka()
     from kafka.admin import NewTopic
 
     checked_prefix(prefix)
     kept = str(round(retention * 1_000))
-    # publications go by whole segments: the last may live a segment longer than the others
+    # Kafka deletes publications by whole segments, so the last may live a segment longer than the others
     later = str(round((retention + SEGMENT) * 1_000))
     sized = {"max.message.bytes": str(LARGEST), "segment.ms": str(round(SEGMENT * 1_000))}
     compacted = {**sized, "cleanup.policy": "compact", "min.compaction.lag.ms": later}
@@ -101,7 +112,7 @@ def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, reten
 
 
 def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
-    """How many partitions each input has, by role."""
+    """The number of partitions of each input topic, by role."""
     checked_prefix(prefix)
     asked = consumer(address)
     try:
@@ -110,12 +121,19 @@ def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
         asked.close()
     for role, count in counts.items():
         if not count:
-            raise InvalidValue("kafka", f"{address} has no topic {named(role, prefix)}. Make them: --create-topics.")
+            raise missing_topic(address, role, prefix)
     return counts
 
 
+def missing_topic(address: str, role: str, prefix: str) -> InvalidValue:
+    """The error for a missing topic, with the command that creates it."""
+    more = "" if prefix == PREFIX else f" --prefix {prefix}"
+    command = f"silbo stream --kafka {address}{more} --create-topics --checkpoint DIR"
+    return InvalidValue("kafka", f"{address} has no topic {named(role, prefix)}. The job creates it: {command}")
+
+
 def delete_topics(address: str, prefix: str) -> None:
-    """Take the topics of a prefix away, with all that is in them."""
+    """Delete the topics of a prefix, with their contents."""
     admin = _client("KafkaAdminClient", address)
     try:
         admin.delete_topics([named(role, prefix) for role in (*INPUTS, NOTIFICATIONS, REJECTED)])
@@ -124,57 +142,65 @@ def delete_topics(address: str, prefix: str) -> None:
 
 
 class KafkaWriter:
-    """Sends records to the partition of their key, as `Sender` wants it."""
+    """Sends records to the partition of their key; its `send` is what `Sender` calls."""
 
     def __init__(self, address: str, prefix: str = PREFIX, seconds: float = ACKNOWLEDGED) -> None:
         self._counts = partition_counts(address, prefix)
         self._prefix = prefix
-        self._seconds = seconds  # to wait for Kafka's word
+        self._seconds = seconds  # to wait for an acknowledgement
         self._producer = producer(address, seconds)
-        self._sent: list[Any] = []  # futures of what is not acknowledged yet, as far as we know
+        self._sent: list[Any] = []  # futures of the records that are not known to be acknowledged
 
     def send(self, role: str, key: str, record: Record) -> None:
-        """Send a record; `flush` tells whether it arrived."""
-        # a subscription's key names its subscriber first: what is one session's stands in one partition
+        """Send a record; `flush` waits for its acknowledgement."""
+        # a subscription's key begins with its subscriber: all records of a session are in one partition of a topic
         self._send(role, key, record, partition_of(key.partition("/")[0], self._counts[role]))
 
     def _send(self, role: str, key: str, record: Record, partition: int) -> None:
-        topic = named(role, self._prefix)
+        topic, value = named(role, self._prefix), encode(record)
+        if len(value) > LARGEST_VALUE:
+            raise InvalidValue(
+                "record", f"{len(value):,} bytes, at most {LARGEST_VALUE:,} can be sent. Make the context smaller."
+            )
         try:
-            self._sent.append(self._producer.send(topic, encode(record), key.encode(), partition=partition))
+            self._sent.append(self._producer.send(topic, value, key.encode(), partition=partition))
         except _kafka().errors.KafkaError as error:
             raise NotAcknowledged(str(error)) from None
         if len(self._sent) >= UNCONFIRMED:
             self.flush()
 
     def tick(self, time: int) -> None:
-        """Say in every partition that nothing before this time will come, the lateness apart."""
+        """Send a tick with this time to every partition."""
         for role, count in self._counts.items():
             for number in range(count):
-                self._send(role, "tick", Tick(time), number)
+                self._send(role, "tick", TickRecord(time), number)
         self.flush()
 
     def drain(self) -> None:
-        """Say in every partition that nothing more will come."""
+        """Send to every partition the tick that says that no record follows."""
         self.tick(LAST)
 
-    def flush(self) -> None:
-        """Wait until all is acknowledged; `NotAcknowledged` if something is not."""
+    def flush(self, seconds: float | None = None) -> None:
+        """Wait until all records are acknowledged, up to `seconds` for each; raises `NotAcknowledged` if one is not."""
         sent, self._sent = self._sent, []
         for future in sent:
             try:
-                future.get(timeout=self._seconds + GRACE)
+                future.get(timeout=self._seconds + GRACE if seconds is None else seconds)
             except _kafka().errors.KafkaError as error:
                 raise NotAcknowledged(str(error)) from None
 
     def close(self) -> None:
-        """Wait until all is acknowledged, and end."""
+        """Wait until all records are acknowledged, and close the producer."""
         self.flush()
         self._producer.close()
 
+    def abandon(self) -> None:
+        """Close the producer at once, without waiting for records on their way; after `close` this does nothing."""
+        self._producer.close(timeout=0)
+
 
 def values(address: str, role: str, prefix: str = PREFIX) -> Iterator[bytes]:
-    """The records of a topic, from its beginning to where it ends now."""
+    """The records of a topic, from its beginning to its present end."""
     from kafka import TopicPartition
 
     reader = consumer(address)

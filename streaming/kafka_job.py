@@ -7,43 +7,57 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from silbo.streaming.jars import jars
-from silbo.streaming.job import Options, matched, written
-from silbo.streaming.kafka import LARGEST, PREFIX, named, partition_counts
+from silbo.streaming.job import Options, matched, started, written
+from silbo.streaming.kafka import PREFIX, named, partition_counts
 from silbo.streaming.migration import offsets
+from silbo.streaming.output import expanded
 from silbo.streaming.spark import LOCAL, is_submitted, session
-from silbo.streaming.topics import INPUTS
+from silbo.streaming.topics import INPUTS, LARGEST
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 
-EARLIEST = -2  # Spark's number for it
+EARLIEST = -2  # Spark's number for the earliest offset
+A_DAY = str(86_400_000)  # milliseconds that the job waits for a Kafka that does not answer
+SOURCE: Mapping[str, str] = {
+    "kafka.fetch.max.wait.ms": "10",  # records that come seldom are not held back
+    "fetchOffset.numRetries": "1000000",  # each of them takes a minute or more
+    "fetchOffset.retryIntervalMs": "1000",
+    "kafkaConsumer.pollTimeoutMs": A_DAY,
+}
+SINK: Mapping[str, str] = {
+    "includeHeaders": "true",
+    "kafka.max.request.size": str(LARGEST),
+    "kafka.max.block.ms": A_DAY,
+    "kafka.delivery.timeout.ms": A_DAY,
+}
 
 
 def spark_session(master: str = LOCAL, *, brief: bool = False) -> SparkSession:
-    """A session of Spark's with its connector to Kafka; spark-submit brings it by --jars or --packages."""
+    """A Spark session with the Kafka connector; with spark-submit the connector comes from --jars or --packages."""
     more = {} if is_submitted() else {"spark.jars": ",".join(map(str, jars("spark")))}
     return session(master, more, brief=brief)
 
 
 def start(spark: SparkSession, address: str, options: Options, prefix: str = PREFIX) -> StreamingQuery:
-    """The job over Kafka's topics, running; `InvalidValue` if its checkpoint was made otherwise."""
+    """Start the job over Kafka's topics; raises `InvalidValue` if its checkpoint has other settings."""
     counts, source = source_of(address, prefix)
     frames = {role: _read(spark, address, role, prefix, options, counts[role]) for role in INPUTS}
-    found = matched(frames, options, counts, source)
-    # roles become topics again, and the debug columns headers: repeats must have the same content
+    found = expanded(matched(frames, options, counts, source))
+    # roles become topics again, and the debug columns become headers: repeats must have the same content
     sent = found.selectExpr(
         f"concat('{prefix}', substring(topic, {len(PREFIX) + 1})) as topic", "key", "value",
         "array(struct('shard' as key, cast(cast(shard as string) as binary) as value),"
         " struct('executor' as key, cast(executor as binary) as value)) as headers",
     )  # fmt: skip
-    sink = written(sent, options).format("kafka").option("kafka.bootstrap.servers", address)
-    return sink.option("includeHeaders", "true").option("kafka.max.request.size", str(LARGEST)).start()
+    sink = written(sent, options).format("kafka").option("kafka.bootstrap.servers", address).options(**SINK)
+    return started(sink, spark, options)
 
 
 def source_of(address: str, prefix: str = PREFIX) -> tuple[Mapping[str, int], str]:
-    """The partitions of Kafka's topics, and its name in a checkpoint."""
+    """The number of partitions of each topic in Kafka, and the source's name in a checkpoint."""
     return partition_counts(address, prefix), f"kafka://{address}/{prefix}"
 
 
@@ -55,7 +69,7 @@ def _read(spark: SparkSession, address: str, role: str, prefix: str, options: Op
         .option("kafka.bootstrap.servers", address)
         .option("subscribe", named(role, prefix))
         .option("startingOffsets", _begin(named(role, prefix), options, partitions))
-        .option("kafka.fetch.max.wait.ms", "10")  # what comes seldom is not held back
+        .options(**SOURCE)
     )
     limit = options.limit(role)
     if limit is not None:
@@ -64,8 +78,8 @@ def _read(spark: SparkSession, address: str, role: str, prefix: str, options: Op
 
 
 def _begin(topic: str, options: Options, partitions: int) -> str:
-    """Where a topic is read from, the first time: its beginning, or how far a migrated state has come."""
-    come = offsets(options.checkpoint).get(topic)
-    if come is None:
+    """The offsets at which a new job starts to read a topic: its beginning, or those of a migrated state."""
+    resume_at = offsets(options.checkpoint).get(topic)
+    if resume_at is None:
         return "earliest"
-    return json.dumps({topic: {number: come.get(number, EARLIEST) for number in map(str, range(partitions))}})
+    return json.dumps({topic: {number: resume_at.get(number, EARLIEST) for number in map(str, range(partitions))}})

@@ -1,6 +1,6 @@
 """Apache Kafka on this machine: one node (KRaft), loopback only, for tests and trials. `make kafka` runs it.
 
-Data go to a temporary folder unless one is given; ports are free ones unless given. Ends with the process that
+Its data go to a temporary folder and its ports are free ones, unless they are given. Kafka ends with the process that
 started it.
 """
 
@@ -17,13 +17,20 @@ import time
 import uuid
 from base64 import urlsafe_b64encode
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING
 
 from silbo.errors import SilboError
 from silbo.streaming.jars import jars
 from silbo.streaming.java import java
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 READY = 60.0  # seconds
+USUAL = 9092
+NEXT = """Kafka listens on {0}; Ctrl-C ends it. In other terminals:
+  silbo stream --kafka {0} --create-topics --order arrival --checkpoint city.checkpoint
+  python -c 'import silbo; print(silbo.connect("kafka://{0}", "car-1"))'"""
 PROPERTIES = """
 process.roles=broker,controller
 node.id=1
@@ -49,14 +56,25 @@ group.initial.rebalance.delay.ms=0
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A free port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
 
 
+def usual_port() -> int:
+    """Kafka's usual port, or a free one if that is taken."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", USUAL))
+        except OSError:
+            return free_port()
+    return USUAL
+
+
 class Kafka:
-    """One node; `with Kafka() as kafka: kafka.address`."""
+    """One Kafka node; `with Kafka() as kafka: kafka.address`."""
 
     def __init__(self, port: int | None = None, folder: Path | None = None) -> None:
         self.port = port or free_port()
@@ -67,17 +85,17 @@ class Kafka:
 
     @property
     def address(self) -> str:
-        """host:port."""
+        """The address, as host:port."""
         return f"127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
-        """Of the process that runs now."""
+        """The pid of the process that runs now."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> Self:
-        """Start it, formatted the first time, and wait until it answers."""
+        """Start Kafka and wait until it answers; the first start formats its storage."""
         assert self._folder is not None
         self._folder.mkdir(parents=True, exist_ok=True)
         properties = self._folder / "server.properties"
@@ -108,16 +126,16 @@ class Kafka:
             else:
                 return
         self.stop()
-        raise SilboError(f"Kafka did not start; {self._folder}/kafka.log tells why.")
+        raise SilboError(f"Kafka did not start; see {self._folder}/kafka.log.")
 
     def kill(self) -> None:
-        """End it at once, as a power cut would."""
+        """Kill the process, to simulate a power cut."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
 
     def stop(self) -> None:
-        """End it in order."""
+        """Stop the process gracefully."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             self._process.wait()
@@ -132,14 +150,14 @@ class Kafka:
 
 
 def main() -> int:
-    """Run it until it is interrupted."""
+    """Run Kafka until it is interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, help="a free one, if it is left out")
-    parser.add_argument("--data", type=Path, help="a temporary folder, if it is left out")
+    parser.add_argument("--port", type=int, help="default: 9092, or a free port if that is taken")
+    parser.add_argument("--data", type=Path, help="default: a temporary folder")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # in order: Kafka must not outlive us
-    with Kafka(options.port, options.data) as kafka:
-        print(f"Kafka listens on {kafka.address}; Ctrl-C ends it", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # a normal exit, which stops Kafka too
+    with Kafka(options.port or usual_port(), options.data) as kafka:
+        print(NEXT.format(kafka.address), flush=True)
         try:
             while True:
                 time.sleep(3600)

@@ -1,8 +1,7 @@
-"""A local append-only log: a folder with a file for each partition of each topic. What Kafka is, without Kafka.
+"""A local append-only log, used in place of Kafka: a folder with a file for each partition of each topic.
 
-A record is its length in four bytes, then its bytes. Its offset is where it begins in the file, so whoever tails
-the log needs no index. A record counts once it is there whole; a writer that died in the middle of one leaves an
-end that the next writer cuts off.
+A record is its length in four bytes, then its bytes. Its offset is its position in the file, so a reader needs no
+index. Only whole records count; the next writer cuts off a record that a writer left unfinished.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from silbo.errors import InvalidValue
 
 LENGTH = 4  # bytes
 BLOCK = 2**20  # bytes read at once
-MOST = 2**24  # bytes of a record: whatever says more is no record
+MOST = 2**24  # bytes of a record; a larger length means a damaged file
 
 
 def partition_file(folder: Path, topic: str, partition: int) -> Path:
@@ -31,12 +30,12 @@ def partition_of(key: str, partitions: int) -> int:
 
 
 def partitions_of(folder: Path, topic: str) -> int:
-    """How many partitions a topic has."""
+    """The number of partitions of a topic."""
     return len(list((folder / topic).glob("*.log")))
 
 
 def create(folder: Path, topic: str, partitions: int) -> None:
-    """Make a topic's partitions, if they are not there."""
+    """Create the missing partitions of a topic."""
     (folder / topic).mkdir(parents=True, exist_ok=True)
     for number in range(partitions):
         partition_file(folder, topic, number).touch()
@@ -47,32 +46,58 @@ class Writer:
 
     def __init__(self, folder: Path, topic: str, partition: int, since: int = 0) -> None:
         path = partition_file(folder, topic, partition)
-        whole = end_of(path, since)
-        self._file = path.open("r+b")
-        self._file.truncate(whole)
-        self._file.seek(whole)
+        self._end = end_of(path, since)  # the end of the last whole record on file
+        self._is_torn = False  # whether a part of a record may follow it
+        self._buffer = bytearray()
+        self._file = path.open("r+b", buffering=0)
+        self._cut()
 
     def append(self, value: bytes) -> None:
         """Write one record; it is on file, and safe from the death of this process, when `flush` returns."""
         if not 0 < len(value) <= MOST:
             raise InvalidValue("record", f"a record has 1 to {MOST:,} bytes, not {len(value):,}.")
-        self._file.write(len(value).to_bytes(LENGTH, "big") + value)
+        self._buffer += len(value).to_bytes(LENGTH, "big") + value
+        if len(self._buffer) >= BLOCK:
+            self.flush()
 
     def flush(self) -> None:
-        """Hand what was written to the system."""
-        self._file.flush()
+        """Write the buffered records to the file.
+
+        If that fails (the disk is full), nothing that was still buffered is on file, and the next records follow the
+        last whole one.
+        """
+        if self._is_torn:
+            self._cut()
+        left, self._buffer = memoryview(self._buffer), bytearray()
+        length = len(left)
+        self._is_torn = length > 0
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except BaseException:
+            self._cut()
+            raise
+        self._is_torn = False
+        self._end += length
+
+    def _cut(self) -> None:
+        """Cut the file back to its last whole record."""
+        self._file.truncate(self._end)
+        self._file.seek(self._end)
+        self._is_torn = False
 
     def close(self) -> int:
-        """Write it through to the disk; where the partition ends now."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        end = self._file.tell()
-        self._file.close()
-        return end
+        """Write everything through to the disk; return where the partition ends now."""
+        try:
+            self.flush()
+            os.fsync(self._file.fileno())
+        finally:
+            self._file.close()
+        return self._end
 
 
 def end_of(path: Path, start: int = 0, most: int | None = None) -> int:
-    """Where the last whole record from `start` on ends, or the last of so many."""
+    """The end of the last whole record after `start`, or of the last of `most` records."""
     size = path.stat().st_size
     if start > size:
         raise InvalidValue(
@@ -85,7 +110,7 @@ def end_of(path: Path, start: int = 0, most: int | None = None) -> int:
 
 
 def read(path: Path, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The whole records from one offset to another. They are cut from large blocks: a call for each costs more."""
+    """Yield the whole records between two offsets. It reads large blocks: a read for each record would be slower."""
     with path.open("rb") as file:
         file.seek(start)
         block = b""
@@ -95,7 +120,7 @@ def read(path: Path, start: int, end: int) -> Iterator[tuple[int, bytes]]:
             while length := int.from_bytes(block[used : used + LENGTH], "big"):
                 if length > MOST and len(block) >= used + LENGTH:
                     raise InvalidValue(
-                        "log", f"{path}: no record begins at {start + used}. The file is damaged, or none of silbo's."
+                        "log", f"{path}: no record begins at {start + used}. The file is damaged, or no log of silbo."
                     )
                 behind = used + LENGTH + length
                 if behind > len(block):
@@ -103,7 +128,7 @@ def read(path: Path, start: int, end: int) -> Iterator[tuple[int, bytes]]:
                 yield start + used, block[used + LENGTH : behind]
                 used = behind
             else:
-                if len(block) >= used + LENGTH:  # no record is empty: zeros are what a power cut leaves behind
+                if len(block) >= used + LENGTH:  # no record is empty; a power cut may leave zeros at the end of a file
                     return
             start, block = start + used, block[used:]
 

@@ -1,10 +1,10 @@
-"""Migration: the state of a stopped job, spread over another number of shards, or ready for more partitions.
+"""Migration: move the state of a stopped job to another number of shards, or to more partitions.
 
-It is read as of the last batch that the job has committed, from Spark's own files, and written to a new folder, which
-becomes the checkpoint of the job that goes on: chunks of a snapshot for each shard, and the offsets up to which the
-sources were read. What the old job had begun and not committed is matched again, equal to the first time. Each shard
-takes its chunks at its first batch (`host`), one after the other: Spark's own way to begin with a state would gather
-all of a shard as rows first.
+The state is read from Spark's own files, as of the last batch that the job has committed, and written to a new folder,
+which becomes the checkpoint of the next job: chunks of a snapshot for each shard, and the offsets up to which the
+sources were read. A batch that the old job had begun and not committed is matched again, with the same result. Each
+shard takes its chunks at its first batch (`host`), one after the other: Spark's own way to set an initial state would
+first gather all of a shard as rows.
 """
 
 from __future__ import annotations
@@ -19,54 +19,54 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from silbo.errors import InvalidValue
 from silbo.streaming.checkpoint import Made, is_migratable, made_with, refusal, write, write_through
 from silbo.streaming.order import NEVER, Arrival, Frontier, Partition
-from silbo.streaming.records import LAST, Record
 from silbo.streaming.routing import targets
 from silbo.streaming.snapshots import pack, restored
 from silbo.streaming.step import Settings, State, records_of, take_records
 from silbo.streaming.topics import INPUTS
+from silbo.wire.records import LAST, Record
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MIGRATED = "migrated"  # the folder, beside what Spark keeps in a checkpoint
+MIGRATED = "migrated"  # the folder in a checkpoint, next to Spark's own
 OFFSETS = "offsets.json"
 
 Offsets: TypeAlias = Mapping[str, Mapping[str, int]]  # by topic and partition: where the next record begins
 
 
 class Kept(NamedTuple):
-    """What a job has left: the chunks and deltas of each shard, and how far its sources were read."""
+    """The state of a stopped job: the chunks and deltas of each shard, and the offsets that its sources had reached."""
 
     shards: Sequence[tuple[Sequence[bytes], Sequence[bytes]]]
     offsets: Offsets
 
 
 class Migrated(NamedTuple):
-    """What was migrated."""
+    """How much was migrated."""
 
     subscribers: int
     waiting: int  # records
 
 
 def migrate(spark: SparkSession, old: Path, new: Path, wanted: Made) -> Migrated:
-    """Make a new checkpoint with these settings that goes on where the old one has come to; the old one stays."""
+    """Make a new checkpoint with these settings that continues where the old one ended; the old one is not changed."""
     made = made_with(old)
     if made is None:
-        raise InvalidValue("--checkpoint", f"{old} is no checkpoint of silbo's.")
+        raise InvalidValue("--checkpoint", f"{old} is not a checkpoint of silbo.")
     if not is_migratable(made, wanted):
         raise refusal(old, made, wanted, next(name for name, value in wanted.items() if made.get(name) != value))
     if new.exists():
-        raise InvalidValue("--migrate", f"{new} is there already. Name a folder that is not.")
+        raise InvalidValue("--migrate", f"{new} exists. Name a folder that does not exist.")
     kept = _kept(spark, old)
     before = settings_of(made)
-    states = [restored(before, *each) for each in kept.shards] or [State(before)]  # none, if no batch had a record
+    states = [restored(before, *each) for each in kept.shards] or [State(before)]  # no shards, if no batch had a record
     spread = redistributed(states, settings_of(wanted))
     _write(new, wanted, spread, kept.offsets)
-    return Migrated(sum(len(state.peers) for state in spread), len(_waiting(spread)))
+    return Migrated(sum(len(state.core.clients) for state in spread), len(_waiting(spread)))
 
 
 def settings_of(made: Made) -> Settings:
-    """The settings of the step that a checkpoint was made with."""
+    """The settings of the step, from those of a checkpoint."""
     partitions = tuple((topic, number) for topic in INPUTS for number in range(made[topic]))
     lateness, idle = (
         None if made.get(name) is None else round(made[name] * 1_000_000) for name in ("lateness", "idle")
@@ -74,11 +74,11 @@ def settings_of(made: Made) -> Settings:
     return Settings(made["order"], lateness or 0, partitions, shards=made["shards"], idle=idle)
 
 
-# spreading
+# redistribution
 
 
 def redistributed(states: Sequence[State], settings: Settings) -> list[State]:
-    """The same subscribers, and the same records waiting, in other shards."""
+    """The same subscribers and waiting records, in other shards."""
     frontier = _frontier(states, settings.partitions)
     parts = [_Part([], []) for _ in range(settings.shards)]
     for state in states:
@@ -92,7 +92,7 @@ def redistributed(states: Sequence[State], settings: Settings) -> list[State]:
 
 
 class _Part(NamedTuple):
-    """What goes to one shard."""
+    """The records for one shard."""
 
     records: list[Record]
     waiting: list[Arrival]
@@ -106,21 +106,21 @@ def _state(settings: Settings, frontier: Frontier, part: _Part) -> State:
 
 
 def _waiting(states: Iterable[State]) -> list[Arrival]:
-    """What waits for the frontier, each once: a publication waits in every shard."""
+    """The records that wait for the frontier, each once: a publication waits in every shard."""
     return sorted(
         {(each.topic, each.partition, each.offset): each for state in states for each in state.waiting}.values()
     )
 
 
 def _frontier(states: Sequence[State], partitions: Iterable[Partition]) -> Frontier:
-    """The frontier, which is one for all shards: each hears of every partition, at every batch.
+    """The frontier, which is the same in all shards: each shard gets the marks of every partition, at every batch.
 
-    It does not go back. A new partition is as far as the frontier: a record of it that lies behind is late, since
-    what was matched there cannot be matched again; from then on it holds the frontier as the others do.
+    It does not go back. A new partition starts at the frontier: an older record of it is late, because the records of
+    that time have been matched; from then on the partition holds the frontier like the others.
     """
     frontier = states[0].frontier
     if any(state.frontier.marks != frontier.marks for state in states):
-        raise InvalidValue("--checkpoint", "its shards have come to different times: it is damaged.")
+        raise InvalidValue("--checkpoint", "its shards have different frontiers: it is damaged.")
     time = frontier.time
     mark = time if time in (NEVER, LAST) else time + frontier.lateness
     frontier.advance({partition: mark for partition in partitions if partition not in frontier.marks})
@@ -140,7 +140,7 @@ def _kept(spark: SparkSession, checkpoint: Path) -> Kept:
         shards = [(list(chunks(checkpoint, shard)), ()) for shard in range(made["shards"])]
         return Kept(shards, offsets(checkpoint))
     raise InvalidValue(
-        "--checkpoint", f"no batch was ever done with {checkpoint}. Begin with a new checkpoint instead."
+        "--checkpoint", f"no batch was ever completed with {checkpoint}. Begin with a new checkpoint instead."
     )
 
 
@@ -151,7 +151,7 @@ def _kept_by_spark(spark: SparkSession, checkpoint: Path, batch: int) -> Kept:
 
 
 def _entries(spark: SparkSession, checkpoint: Path, batch: int, name: str) -> dict[int, list[bytes]]:
-    """A map of Spark's state by shard, in the order of its numbers; each shard has a reducer of its own."""
+    """The values of a map in Spark's state by shard, in the order of their numbers; each shard has its own reducer."""
     reader = spark.read.format("statestore").option("path", str(checkpoint.absolute()))
     frame = reader.option("batchId", batch).option("stateVarName", name).load()
     found: dict[int, dict[int, bytes]] = {}
@@ -162,12 +162,12 @@ def _entries(spark: SparkSession, checkpoint: Path, batch: int, name: str) -> di
 
 
 def _read_to(checkpoint: Path, batch: int) -> Offsets:
-    """Up to where a batch had read: behind two lines of Spark's own, one for each source."""
+    """The offsets up to which a batch had read: Spark's file has two other lines, then one for each source."""
     lines = (checkpoint / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()[2:]
     found: dict[str, Mapping[str, int]] = {}
     for line in lines:
         source: Any = None if line == "-" else json.loads(line)
-        if isinstance(source, dict):  # of topics; whatever else a query reads has nothing to do with them
+        if isinstance(source, dict):  # offsets of topics; other sources of a query are ignored
             found.update(source)
     return found
 
@@ -176,7 +176,7 @@ def _read_to(checkpoint: Path, batch: int) -> Offsets:
 
 
 def _write(new: Path, wanted: Made, states: Iterable[State], offsets: Offsets) -> None:
-    """Into a folder beside it first: one that was cut off is never taken for whole."""
+    """Write a checkpoint, to a temporary folder first, so that a partial one is never taken for complete."""
     partial = new.with_name(f"{new.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     for shard, state in enumerate(states):
@@ -198,7 +198,7 @@ def _folder(checkpoint: Path, shard: int) -> Path:
 
 
 def _sync(folder: Path) -> None:
-    """Let the names in a folder reach the disk."""
+    """Sync the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -207,12 +207,12 @@ def _sync(folder: Path) -> None:
 
 
 def chunks(checkpoint: Path, shard: int) -> Iterator[bytes]:
-    """What was migrated for a shard; nothing, if this checkpoint began by itself."""
+    """The chunks that were migrated for a shard; none, if this checkpoint is not migrated."""
     return (path.read_bytes() for path in sorted(_folder(checkpoint, shard).glob("*")))
 
 
 def offsets(checkpoint: Path) -> Offsets:
-    """Where the sources of a migrated state begin; nothing is said, if this checkpoint began by itself."""
+    """The offsets at which the sources of a migrated state begin; empty, if this checkpoint is not migrated."""
     path = checkpoint / MIGRATED / OFFSETS
     found: Offsets = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return found

@@ -1,7 +1,7 @@
-"""What `spark-submit` takes: silbo as a zip for the executors, and a file that is `silbo stream`.
+"""The files for `spark-submit`: silbo as a zip for the executors, and a program that runs `silbo stream`.
 
-`python -m silbo.streaming.package FOLDER` writes both and says how they are used. The libraries that silbo stands
-on are compiled, and no zip brings them: they are installed where executors run.
+`python -m silbo.streaming.package FOLDER` writes both and prints how to use them. The libraries that silbo needs are
+compiled and cannot be in a zip: they are installed where executors run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 ZIP, PROGRAM = "silbo.zip", "silbo_stream.py"
 CONTENT = (".py", ".xml")
-TEXT = '''"""`silbo stream` for spark-submit: the same options, but for --master."""
+TEXT = '''"""`silbo stream` for spark-submit: the same options, except --master."""
 
 import sys
 
@@ -26,13 +26,13 @@ sys.exit(main(["stream", *sys.argv[1:]]))
 
 
 def package(folder: Path) -> tuple[Path, Path]:
-    """Write the zip and the program into a folder; where they are."""
+    """Write the zip and the program into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     archive, program = folder / ZIP, folder / PROGRAM
     root = _root()
     with ZipFile(archive, "w", ZIP_DEFLATED) as written:
         for path in sorted(_files(root)):
-            # without a date: the same sources give the same bytes, and kernels that were compiled for them stay good
+            # without a date: the same sources give the same bytes, and kernels compiled for them stay valid
             written.writestr(ZipInfo(f"silbo/{path.relative_to(root)}"), path.read_bytes(), ZIP_DEFLATED)
     program.write_text(TEXT, encoding="utf-8")
     return archive, program
@@ -55,7 +55,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def main() -> int:
-    """Write both, and say how they are used."""
+    """Write both, and print how to use them."""
     parser = argparse.ArgumentParser(prog="python -m silbo.streaming.package", description=__doc__)
     parser.add_argument("folder", type=Path)
     archive, program = package(parser.parse_args().folder)

@@ -1,7 +1,7 @@
-"""How a job goes: a line for each batch, and a summary of them all.
+"""The progress of a job: a line for each batch, and a summary of all.
 
-Spark tells a listener of every batch when it has ended. What the matching itself tells (frontier, waiting,
-notifications, rejected) comes with it as the metrics that `match` observes, under the name `silbo`.
+Spark calls a listener after every batch. The metrics of the matching itself (frontier, waiting, notifications,
+rejected) come with the call: `match` observes them under the name `silbo`.
 """
 
 from __future__ import annotations
@@ -20,36 +20,38 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from silbo.streaming.frames import OBSERVED
+from silbo.streaming.jvm import is_alive
 from silbo.streaming.log import partition_file
 from silbo.streaming.order import NEVER
-from silbo.streaming.records import LAST
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
+from silbo.wire.records import LAST
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
     from pyspark.sql.streaming.listener import QueryProgressEvent, QueryStartedEvent, QueryTerminatedEvent
 
 SOURCES = (PUBLICATIONS, SUBSCRIPTIONS, CONTEXTS)  # in the order in which `match` reads them; a clock may follow
-FLUSH = 30.0  # seconds that Spark may take to tell of the last batch
-CLOCK = range(10**14, 2 * 10**17)  # microseconds that are a time of day of our centuries: 1973 to 8307
+FLUSH = 30.0  # seconds that Spark may take to report the last batch
+LOOK = 0.2  # seconds between two checks whether Spark's Java process has ended
+CLOCK = range(10**14, 2 * 10**17)  # microseconds since 1970 that are shown as a date: 1973 to 8307
 
 Offsets: TypeAlias = Mapping[str, int]  # by partition
-Ends: TypeAlias = Callable[[str, Offsets], Offsets]  # where the partitions of a topic end now, of those that were read
+Ends: TypeAlias = Callable[[str, Offsets], Offsets]  # the present ends of the partitions of a topic that were read
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a batch did."""
+    """The progress of one batch."""
 
     number: int
     milliseconds: int
     records: Mapping[str, int]  # by topic
-    behind: str  # what is there and was not read yet
-    observed: Mapping[str, Any]  # what `match` tells; nothing if it does not
+    behind: str  # how much of the input is not read yet, as text
+    observed: Mapping[str, Any]  # the metrics that `match` observes; empty if there are none
 
 
 def batch_of(progress: Mapping[str, Any], ends: Ends | None = None) -> Batch:
-    """The batch that Spark tells of; `ends` says where topics end whose source does not."""
+    """The batch of a progress report of Spark; `ends` gives the ends of topics if their source does not."""
     sources = dict(zip(SOURCES, progress["sources"], strict=False))
     records = {topic: source["numInputRows"] for topic, source in sources.items()}
     took = progress["durationMs"].get("triggerExecution", 0)
@@ -58,7 +60,7 @@ def batch_of(progress: Mapping[str, Any], ends: Ends | None = None) -> Batch:
 
 
 def _observed(row: Row | None) -> Mapping[str, Any]:
-    """Counts that nobody told are 0; a frontier that nobody knows is none."""
+    """The observed metrics; a missing count is 0, and an unknown frontier is None."""
     told = {} if row is None else row.asDict()
     return {name: value if name == "frontier" else value or 0 for name, value in told.items()}
 
@@ -73,13 +75,13 @@ def _behind(sources: Mapping[str, Mapping[str, Any]], ends: Ends | None) -> str:
 
 
 def _offsets(told: str | None) -> Offsets:
-    """By partition, of `{"topic": {"0": 7}}`; nothing before anything was read."""
+    """The offsets by partition in `{"topic": {"0": 7}}`; empty before the first read."""
     found: Mapping[str, Offsets] = {} if told in (None, "None", "null") else json.loads(told)
     return next(iter(found.values()), {})
 
 
 def ends_of_log(folder: Path) -> Ends:
-    """Where a log's partitions end now, in bytes."""
+    """The function that returns the present ends of a log's partitions, in bytes."""
 
     def ends(topic: str, read: Offsets) -> Offsets:
         return {number: partition_file(folder, topic, int(number)).stat().st_size for number in read}
@@ -91,11 +93,11 @@ def ends_of_log(folder: Path) -> Ends:
 
 
 def line(batch: Batch) -> str:
-    """One batch on one line."""
+    """The line for one batch."""
     records = sum(batch.records.values())
     seen = batch.observed
     parts = [f"batch {batch.number}: {_counted(records, 'record')} in {batch.milliseconds:,} ms"]
-    parts[0] += f", {_rate(records, batch.milliseconds / 1_000)}"
+    parts[0] += _rate(records, batch.milliseconds / 1_000)
     if seen:
         parts.append(_counted(seen["notifications"], "notification"))
     if seen.get("rejected"):
@@ -103,23 +105,33 @@ def line(batch: Batch) -> str:
     parts.append(batch.behind)
     if _has_frontier(seen):
         parts.append(f"frontier {time_text(seen['frontier'])}")
+    if seen.get("held"):
+        parts.append(held_text(seen))
     return "; ".join(parts)
 
 
+def held_text(seen: Mapping[str, Any]) -> str:
+    """How many publications wait for the frontier, and what the frontier waits for."""
+    waits = f"{_counted(seen['held'], 'publication')} wait{'s' if seen['held'] == 1 else ''}"
+    silent, partitions = seen["silent"], seen["partitions"]
+    why = f"no records yet in {silent} of {partitions} partitions" if silent else "for the slowest partition"
+    return f"{waits}{':' if silent else ''} {why} (--tick, --idle, --order arrival)"
+
+
 def _has_frontier(seen: Mapping[str, Any]) -> bool:
-    """Whether there is something to tell of it: the order of arrival has none."""
+    """Whether there is a frontier to show: the order of arrival has none."""
     return bool(seen) and (seen["frontier"] not in (None, NEVER) or seen["waiting"] > 0)
 
 
 def time_text(microseconds: int | None) -> str:
-    """A time of records: of day if it is one, else the number that it is."""
+    """The time of a record as text: a date and time if it can be one, otherwise the number."""
     if microseconds is None or microseconds == NEVER:
         return "not known yet"
     if microseconds == LAST:
         return "at the end"
     if microseconds not in CLOCK:
         return str(microseconds)
-    # by the clock on the wall here
+    # in the local time zone
     return datetime.fromtimestamp(microseconds / 1_000_000).isoformat(" ", "milliseconds")  # noqa: DTZ006
 
 
@@ -128,11 +140,12 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _rate(count: int, seconds: float) -> str:
-    return f"{count / seconds:,.0f}/s" if seconds > 0 else "0/s"
+    """The rate with a comma before it; empty if it is below one per second."""
+    return f", {count / seconds:,.0f}/s" if count > seconds > 0 else ""
 
 
 class Totals:
-    """All batches together, however many there were."""
+    """The sums over all batches, in constant memory."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -141,24 +154,26 @@ class Totals:
         self.last: Batch | None = None
 
     def add(self, batch: Batch) -> None:
-        """Count a batch in."""
+        """Add a batch."""
         self.batches += 1
         self.records.update(batch.records)
         self.observed.update({name: batch.observed.get(name, 0) for name in ("notifications", "rejected")})
         self.last = batch
 
     def summary(self, seconds: float) -> str:
-        """All of it in some lines."""
+        """The summary, in a few lines."""
         total = self.records.total()
         head = f"{_counted(total, 'record')} in {self.batches:,} batch{'' if self.batches == 1 else 'es'}"
-        topics = ", ".join(f"{self.records[topic]:,} {topic.partition('.')[2]}" for topic in SOURCES)
-        lines = [f"{head} and {seconds:.1f} s, {_rate(total, seconds)}: {topics}"]
+        topics = ", ".join(f"{topic.partition('.')[2]} {self.records[topic]:,}" for topic in SOURCES)
+        lines = [f"{head} and {seconds:.1f} s{_rate(total, seconds)}; by topic, ticks included: {topics}"]
         seen = {} if self.last is None else self.last.observed
         if seen:
             made, rejected = self.observed["notifications"], self.observed["rejected"]
-            lines.append(f"{_counted(made, 'notification')}, {_rate(made, seconds)}; {rejected:,} rejected")
+            lines.append(f"{_counted(made, 'notification')}{_rate(made, seconds)}; {rejected:,} rejected")
         if _has_frontier(seen):
             lines.append(f"frontier {time_text(seen['frontier'])}; {seen['waiting']:,} waiting in the shards")
+        if seen.get("held"):
+            lines.append(held_text(seen))
         return "\n".join(lines)
 
 
@@ -166,7 +181,7 @@ class Totals:
 
 
 class Watch(StreamingQueryListener):
-    """Hears of every batch of the query that starts next, and tells it on."""
+    """Listens to the batches of the query that starts next, and reports them."""
 
     def __init__(self, tell: Callable[[str], object], ends: Ends | None) -> None:
         self.totals = Totals()
@@ -177,34 +192,36 @@ class Watch(StreamingQueryListener):
         self._since = time.monotonic()
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
-        """Spark tells this before `start` returns."""
+        """Remember the query; Spark calls this before `start` returns."""
         if self._run is None:
             self._run = event.runId
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        """A batch has ended."""
+        """Report a batch that has ended."""
         if event.progress.runId != self._run:
             return
         batch = batch_of(event.progress, self._ends)
         self.totals.add(batch)
-        if any(batch.records.values()) or batch.observed.get("notifications"):  # more than a clock's beat
+        if any(batch.records.values()) or batch.observed.get("notifications"):  # more than a beat of the clock
             self._tell(line(batch))
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: N802
-        """Nothing came, nothing is told."""
+        """Do nothing: there was nothing to read."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
-        """Nothing comes behind this."""
+        """Remember the end; it is the last event of a query."""
         if event.runId == self._run:
             self._ended.set()
 
     def wait(self) -> None:
-        """Until Spark has told everything of a query that was stopped."""
-        if self._run is not None:
-            self._ended.wait(FLUSH)
+        """Wait until Spark has reported everything about a stopped query, or its Java process has ended."""
+        deadline = time.monotonic() + FLUSH
+        while self._run is not None and is_alive() and time.monotonic() < deadline:
+            if self._ended.wait(LOOK):
+                return
 
     def summary(self) -> str:
-        """Everything until now."""
+        """The summary of all batches so far."""
         return self.totals.summary(time.monotonic() - self._since)
 
 
@@ -217,4 +234,5 @@ def watching(spark: SparkSession, tell: Callable[[str], object], ends: Ends | No
         yield watch
     finally:
         watch.wait()
-        spark.streams.removeListener(watch)
+        if is_alive():
+            spark.streams.removeListener(watch)

@@ -1,6 +1,6 @@
-"""Routing: from a source's partition to the shards. Records are checked here, once, before anything counts them.
+"""Routing of records from a source's partition to the shards. Records are checked here, once, before any other use.
 
-A subscriber's records go to its shard, a publication to all; every shard hears how far the partition has come.
+A subscriber's records go to its shard, and a publication goes to all shards; every shard gets the partition's mark.
 Spark runs this over each partition of the sources, in the order of the offsets.
 """
 
@@ -12,11 +12,23 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from silbo.context.function import ContextFunction, Scope
-from silbo.errors import InvalidRecord, SilboError
+from silbo.errors import InvalidRecord, SilboError, shortened
 from silbo.matching.filter import Filter
 from silbo.streaming.columns import Chunk, Fields, Refusal
 from silbo.streaming.order import NEVER, Partition
-from silbo.streaming.records import SHOWN, Notified, Published, Record, Rejected, Subscribed, Tick, decode, fields_of
+from silbo.wire.records import (
+    SHOWN,
+    NotificationRecord,
+    PublicationRecord,
+    Record,
+    RejectionRecord,
+    SubscriptionRecord,
+    TickRecord,
+    decode,
+    fields_of,
+)
+
+REASON = 1_000  # characters of a reason: an error may quote the content of a record, which may be megabytes
 
 
 def shard_of(subscriber: str, shards: int) -> int:
@@ -27,26 +39,26 @@ def shard_of(subscriber: str, shards: int) -> int:
 def targets(record: Record, shards: int) -> Sequence[int]:
     """The shards that a record goes to."""
     match record:
-        case Published():
+        case PublicationRecord():
             return range(shards)
-        case Tick():
+        case TickRecord():
             return ()
         case _:
-            return (shard_of(record.subscriber, shards),)  # type: ignore[union-attr]  # control
+            return (shard_of(record.subscriber, shards),)  # type: ignore[union-attr]  # control records
 
 
 def checked(value: bytes) -> Record:
-    """A record whose expressions can be read, or an error; what was read is remembered by its text."""
+    """Decode a record and parse its expressions, or raise; parsed expressions are cached by their text."""
     record = decode(value)
     match record:
-        case Subscribed():
+        case SubscriptionRecord():
             Filter.of(record.filter)
             if record.context is not None:
                 ContextFunction.of(record.context)
-        case Published() if record.scope is not None:
+        case PublicationRecord() if record.scope is not None:
             Scope.of(record.scope)
-        case Notified() | Rejected():
-            raise InvalidRecord("this is what the job writes, not what it reads.")
+        case NotificationRecord() | RejectionRecord():
+            raise InvalidRecord("the job writes records of this kind, and does not read them.")
         case _:
             pass
     return record
@@ -54,7 +66,7 @@ def checked(value: bytes) -> Record:
 
 @dataclass(slots=True)
 class _Part:
-    """What goes to one shard."""
+    """The records for one shard."""
 
     offsets: list[int] = field(default_factory=list)
     befores: list[int] = field(default_factory=list)
@@ -63,7 +75,7 @@ class _Part:
 
 
 class Router:
-    """Routes the records of some partitions; it remembers how far each has come."""
+    """Routes the records of some partitions, and remembers the mark of each partition."""
 
     def __init__(self, shards: int) -> None:
         self._shards = shards
@@ -72,7 +84,7 @@ class Router:
     def chunks(
         self, topic: str, partition: int, records: Iterable[tuple[int, bytes | None]]
     ) -> Iterator[tuple[int, Chunk]]:
-        """Shards and their chunks, of (offset, value) in the order of offsets."""
+        """Yield each shard with its chunk; `records` are (offset, value) in the order of offsets."""
         parts: defaultdict[int, _Part] = defaultdict(_Part)
         mark = self._marks.get((topic, partition), NEVER)
         for offset, value in records:
@@ -80,9 +92,9 @@ class Router:
             try:
                 record = checked(data)
             except SilboError as error:
-                parts[offset % self._shards].refused.append((offset, error.line, data[:SHOWN]))
+                parts[offset % self._shards].refused.append((offset, shortened(error.line, REASON), data[:SHOWN]))
                 continue
-            # who reads a chunk trusts it: what was checked goes on, not the bytes it came from
+            # readers of a chunk do not check it, so it holds the checked fields and not the original bytes
             fields = fields_of(record)
             for shard in targets(record, self._shards):
                 part = parts[shard]

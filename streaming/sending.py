@@ -1,98 +1,98 @@
-"""Sending: the verbs of sessions as records. It stands where a broker has its index, and finds nobody.
+"""Turn accepted events into records. A core applies the rules of sessions; the job that reads the records matches.
 
-A broker over this has all the rules of sessions (ids, advertisements, scopes, sequences) and matches nothing: what
-it accepts becomes records, and the job matches them. A context goes out while its session has subscriptions: whole
-before the first, then at each change.
+A whole context is sent before a session's first subscription, and at each change while the session has subscriptions.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import repeat
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from silbo.context.function import Scope
+from silbo.core.client import Client
+from silbo.core.core import Core
+from silbo.core.fold import Fold
 from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.choice import NoIndex
+from silbo.model.events import Disconnect, Event, Publish, SetContext, Subscribe, Unsubscribe
 from silbo.model.notification import Publication
-from silbo.model.values import Context
-from silbo.streaming.records import ContextIs, Published, Record, Subscribed, Unsubscribed
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
+from silbo.wire.records import ContextRecord, PublicationRecord, Record, SubscriptionRecord, UnsubscriptionRecord
 
 Send: TypeAlias = Callable[[str, str, Record], object]  # topic, key, record
 Clock: TypeAlias = Callable[[], int]  # microseconds
 
 
 class Sender:
-    """`Candidates` that sends what it is told, each record later than the one before."""
+    """Sends the records of accepted events, each with a later time than the one before. `accepted` observes a core."""
 
-    def __init__(
-        self, send: Send, clock: Clock = lambda: time.time_ns() // 1_000, confirm: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, core: Core, send: Send, clock: Clock = lambda: time.time_ns() // 1_000) -> None:
+        self._core = core
         self._send = send
         self._clock = clock
-        self._confirm = confirm  # that all of a verb's records arrived, or an error
         self._last = 0
-        self._contexts: dict[str, Context] = {}
-        self._subscriptions: dict[str, int] = {}
-        self._told: set[str] = set()  # whose context the job may have
+        self._has_context: set[str] = set()  # subscribers whose context the job may have
+        self._cleared: set[str] = set()  # subscribers whose context the current event removes from the job
 
-    def add(self, row: SubscriptionRow) -> None:
-        """Send a subscription, behind the context that it is the first to need."""
-        uuid = row.subscriber
-        if not self._subscriptions.get(uuid) and self._contexts.get(uuid):
-            self._tell(uuid, self._contexts[uuid])
+    def accepted(self, client: Client, event: Event, result: Any) -> None:
+        """Send the records of one accepted event, where they need no confirmation."""
+        self.send(client, event, result)
+        self.confirmed()
+
+    def send(self, client: Client, event: Event, result: Any) -> None:
+        """Send the records of one event; an advertisement has none. A `disconnect` may be sent before it is applied."""
+        kind = type(event)
+        if kind is Publish:
+            self.publication(result[0])
+        elif kind is SetContext:
+            if result and client.subscriptions:
+                self._context(client)
+        elif kind is Subscribe:
+            self._began(client, result)
+        elif kind is Unsubscribe:
+            self._ended(client, [result], len(client.subscriptions))
+        elif kind is Disconnect:
+            self._ended(client, result, 0)
+
+    def _began(self, client: Client, row: SubscriptionRow) -> None:
+        """Send a subscription; the first one of a session follows the session's context."""
+        if len(client.subscriptions) == 1 and self._core.contexts.at(client.row):
+            self._context(client)
         function = None if row.function is None else row.function.text
-        record = Subscribed(self._time(), uuid, row.name, row.id, row.filter.text, function, row.include)
+        uuid = client.uuid
+        record = SubscriptionRecord(self._time(), uuid, client.name, row.id, row.filter.text, function, row.include)
         self._send(SUBSCRIPTIONS, subscription_key(uuid, row.id), record)
-        self._confirm()
-        self._subscriptions[uuid] = self._subscriptions.get(uuid, 0) + 1
 
-    def remove(self, row: SubscriptionRow) -> None:
-        """Send the end of a subscription; nobody needs the context of a session without any."""
-        uuid = row.subscriber
-        left = self._subscriptions[uuid] - 1
-        self._send(SUBSCRIPTIONS, subscription_key(uuid, row.id), Unsubscribed(self._time(), uuid, row.id))
-        if not left and uuid in self._told:
-            self._tell(uuid, {})
-        self._confirm()
-        self._subscriptions[uuid] = left
-        if not left:
-            del self._subscriptions[uuid]
-            self._told.discard(uuid)
+    def confirmed(self) -> None:
+        """Take note that the records of the last event have arrived."""
+        self._has_context -= self._cleared
+        self._cleared.clear()
 
-    def set_context(self, subscriber: str, context: Context) -> None:
-        """Send a context, if there are subscriptions that need it."""
-        # one that went out for a subscription that did not is taken back at the end
-        if self._subscriptions.get(subscriber) or (not context and subscriber in self._told):
-            self._tell(subscriber, context)
-            self._confirm()
-        if context:
-            self._contexts[subscriber] = context
-        else:
-            self._contexts.pop(subscriber, None)
-            self._told.discard(subscriber)
+    def _ended(self, client: Client, rows: Sequence[SubscriptionRow], left: int) -> None:
+        """Send the ends of subscriptions; after the last one the context is removed from the job as well."""
+        uuid = client.uuid
+        for row in rows:
+            self._send(SUBSCRIPTIONS, subscription_key(uuid, row.id), UnsubscriptionRecord(self._time(), uuid, row.id))
+        if not left and uuid in self._has_context:
+            self._send(CONTEXTS, uuid, ContextRecord(self._time(), uuid, {}))
+            self._cleared.add(uuid)
 
-    def _tell(self, subscriber: str, context: Context) -> None:
-        if context:
-            self._told.add(subscriber)
-        self._send(CONTEXTS, subscriber, ContextIs(self._time(), subscriber, context))
+    def _context(self, client: Client) -> None:
+        context = self._core.contexts.at(client.row)
+        self._has_context.add(client.uuid)
+        self._send(CONTEXTS, client.uuid, ContextRecord(self._time(), client.uuid, context))
 
-    def candidates(self, batch: Sequence[Publication]) -> Iterator[Iterable[SubscriptionRow]]:
-        """Send the publications, all before any is confirmed; who gets them is found out elsewhere."""
-        for publication in batch:
-            self._send(PUBLICATIONS, publication.publisher_uuid, self._published(publication))
-        self._confirm()
-        yield from repeat((), len(batch))
-
-    def _published(self, publication: Publication) -> Published:
+    def publication(self, publication: Publication) -> None:
+        """Send an accepted publication."""
         offered = dict(publication.offered)
         read = Scope.of(publication.scope).variables("this") if publication.scope is not None else frozenset()
-        seen = {name: value for name, value in publication.context.items() if name in read and name not in offered}
-        return Published(
+        for_scope = {name: value for name, value in publication.context.items() if name in read and name not in offered}
+        record = PublicationRecord(
             self._time(), publication.publisher_uuid, publication.publisher, publication.sequence,
-            dict(publication.attributes), offered, seen, publication.scope, publication.payload,
+            dict(publication.attributes), offered, for_scope, publication.scope, publication.payload,
         )  # fmt: skip
+        self._send(PUBLICATIONS, publication.publisher_uuid, record)
 
     def _time(self) -> int:
         self._last = max(self._last + 1, self._clock())
@@ -102,3 +102,10 @@ class Sender:
 def subscription_key(subscriber: str, id: str) -> str:
     """The key of a subscription's records."""
     return f"{subscriber}/{id}"
+
+
+def sending(send: Send, clock: Clock = lambda: time.time_ns() // 1_000) -> Fold:
+    """A fold that matches nothing, and sends the records of the events that it accepts."""
+    fold = Fold(NoIndex())
+    fold.core.observers.append(Sender(fold.core, send, clock).accepted)
+    return fold

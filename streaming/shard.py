@@ -1,26 +1,24 @@
-"""A batch of a shard, bytes in and bytes out: unpack, step, and what of it Spark is to keep and to put out."""
+"""Match a batch of a shard, from bytes to bytes: unpack it, match it, pack the new state and the output for Spark."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from silbo.streaming.collector import uncollected
 from silbo.streaming.columns import Chunk, Columns
-from silbo.streaming.records import encode
+from silbo.streaming.order import NEVER
+from silbo.streaming.output import Output, output_of
 from silbo.streaming.snapshots import pack, pack_delta
 from silbo.streaming.step import Outcome, State, step
-from silbo.streaming.topics import NOTIFICATIONS, REJECTED
 
-FOLD = 4  # deltas larger than a fourth of the snapshot are folded into it
-SMALL = 2**20  # bytes of deltas that are never worth it
-
-Output: TypeAlias = tuple[str, bytes | None, bytes]  # topic, key, value
+FOLD = 4  # deltas larger than a quarter of the snapshot are folded into it
+SMALL = 2**20  # bytes; smaller deltas are never folded
 
 
 class Sizes(NamedTuple):
-    """What Spark keeps of a shard: entries and bytes of the snapshot, and of the deltas behind it."""
+    """The stored state of a shard: entries and bytes of the snapshot, and of the deltas since the snapshot."""
 
     chunks: int = 0
     snapshot_bytes: int = 0
@@ -29,16 +27,16 @@ class Sizes(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a batch gave."""
+    """The result of a batch."""
 
     delta: bytes
-    snapshot: Sequence[bytes] | None  # that takes the place of all deltas, if it is time
+    snapshot: Sequence[bytes] | None  # replaces all deltas; None if they are not folded yet
     output: Sequence[Output]
-    told: dict[str, Any]  # how it went
+    told: dict[str, Any]  # metrics of the batch
 
 
 def advance(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
-    """Take a batch in; the state moves on."""
+    """Apply a batch to the state, and return the result."""
     with uncollected():
         watch = _Watch()
         columns = Columns([Chunk.unpack(each) for each in chunks])
@@ -50,28 +48,24 @@ def advance(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
         snapshot = list(pack(state)) if is_fold else None
         watch.lap("pack_ms")
         told = {**_told(state, columns, outcome), "folds": int(is_fold), **watch.laps}
-        return Answer(delta, snapshot, list(_output(outcome)), told)
+        return Answer(delta, snapshot, list(output_of(outcome.notifications, outcome.rejected)), told)
 
 
 def _told(state: State, columns: Columns, outcome: Outcome) -> dict[str, int]:
     return {
         "frontier": state.frontier.time,
         "waiting": len(state.waiting),
+        "held": sum(each.is_publication for each in state.waiting),
+        "silent": sum(mark == NEVER for mark in state.frontier.marks.values()),
+        "partitions": len(state.frontier.marks),
         "records": len(columns),
         "notifications": len(outcome.notifications),
         "rejected": len(outcome.rejected),
     }
 
 
-def _output(outcome: Outcome) -> Iterator[Output]:
-    for notification in outcome.notifications:
-        yield NOTIFICATIONS, notification.subscriber_uuid.encode(), encode(notification)
-    for rejected in outcome.rejected:
-        yield REJECTED, None, encode(rejected)
-
-
 class _Watch:
-    """Milliseconds of one stage after the other."""
+    """Measures the milliseconds of consecutive stages."""
 
     def __init__(self) -> None:
         self.laps: dict[str, float] = {}

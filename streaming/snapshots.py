@@ -1,4 +1,4 @@
-"""A state as bytes: chunks of a snapshot, and deltas behind them. This is what Spark owns."""
+"""A state as bytes: the chunks of a snapshot, and the deltas since the snapshot. Spark owns these bytes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from silbo.streaming.columns import Fields
 from silbo.streaming.idle import IdleFrontier
 from silbo.streaming.order import Arrival
-from silbo.streaming.records import Published, fields_of, packed, record_of, unpacked
 from silbo.streaming.step import Delta, Settings, State, absorb, records_of, take_records
+from silbo.wire.records import PublicationRecord, fields_of, record_of
+from silbo.wire.values import packed, unpacked
 
 CHUNK = 2**20  # bytes of a chunk, about
 
@@ -32,11 +33,11 @@ def _placed(each: Arrival) -> tuple[str, int, int, Fields]:
 
 def _arrival(topic: str, partition: int, offset: int, fields: Fields) -> Arrival:
     record = record_of(fields)
-    return Arrival(record.time, isinstance(record, Published), topic, partition, offset, record)
+    return Arrival(record.time, isinstance(record, PublicationRecord), topic, partition, offset, record)
 
 
 def pack(state: State) -> Iterator[bytes]:
-    """A state as chunks: what holds as of the frontier, then the marks, then what waits for the frontier."""
+    """Yield a state as chunks: subscriptions and contexts as of the frontier, the marks, then the waiting records."""
     for chunk in _chunks(map(fields_of, records_of(state))):
         yield packed(["records", chunk])
     yield packed(["delta", pack_delta(Delta(state.frontier.marks, []))])
@@ -47,7 +48,7 @@ def pack(state: State) -> Iterator[bytes]:
 
 
 def _chunks(entries: Iterable[Fields]) -> Iterator[list[bytes]]:
-    """Many entries to a chunk, each by itself: they may be small or of megabytes."""
+    """Group entries into chunks. Each entry is packed by itself: it may be small or have megabytes."""
     chunk: list[bytes] = []
     size = 0
     for entry in map(packed, entries):
@@ -61,7 +62,7 @@ def _chunks(entries: Iterable[Fields]) -> Iterator[list[bytes]]:
 
 
 def restored(settings: Settings, chunks: Iterable[bytes], deltas: Iterable[bytes]) -> State:
-    """The state of these chunks and deltas."""
+    """Rebuild a state from its chunks and deltas."""
     state = State(settings)
     for data in chunks:
         _take(state, *unpacked(data))
@@ -71,7 +72,7 @@ def restored(settings: Settings, chunks: Iterable[bytes], deltas: Iterable[bytes
 
 
 def _take(state: State, kind: str, content: Any) -> None:
-    """Bring a chunk into a state that those before it have made."""
+    """Apply a chunk to a state that has the chunks before it."""
     match kind:
         case "records":
             take_records(state, (record_of(unpacked(entry)) for entry in content))

@@ -1,4 +1,4 @@
-"""The local log as a streaming source of Spark's, with the columns of Kafka's: a Python data source."""
+"""The local log as a Python data source for Spark streaming, with the columns of the Kafka source."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class LogSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Its format."""
+        """The name of the format."""
         return "silbo"
 
     def schema(self) -> str:
-        """Its columns."""
+        """The columns."""
         return SCHEMA
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802, ARG002
-        """Who reads it."""
+        """The reader of a topic."""
         limit, begin = self.options.get("batch"), json.loads(self.options.get("startingOffsets", "{}"))
         most = None if limit is None else int(limit)
         return LogReader(Path(self.options["path"]), self.options["topic"], most, begin)
@@ -52,21 +52,21 @@ class Range(InputPartition):
 
 
 class LogReader(DataSourceStreamReader):
-    """Offsets are bytes, by topic and partition, as Kafka's are numbers."""
+    """Reads a topic. Offsets are positions in bytes, by topic and partition as in Kafka."""
 
     def __init__(self, folder: Path, topic: str, limit: int | None, begin: Offsets) -> None:
         self._folder = folder
         self._topic = topic
-        self._limit = limit  # records of a batch and partition, at most
+        self._limit = limit  # the most records of a partition in a batch
         self._begin = begin.get(topic, {})
 
     def initialOffset(self) -> Offsets:  # type: ignore[override]  # noqa: N802
-        """The beginning, unless told otherwise."""
+        """The offsets to begin with: those of the option `startingOffsets`, otherwise 0."""
         numbers = map(str, range(partitions_of(self._folder, self._topic)))
         return {self._topic: {number: self._begin.get(number, 0) for number in numbers}}
 
     def latestOffset(self, start: Offsets, limit: Any) -> Offsets:  # type: ignore[override]  # noqa: N802, ARG002
-        """Where the last whole records end; with a limit, that many behind the last batch."""
+        """The ends of the last whole records; with a limit, at most that many records after the last batch."""
         return {self._topic: {number: self._end(int(number), since) for number, since in start[self._topic].items()}}
 
     def _end(self, number: int, since: int) -> int:
@@ -74,13 +74,13 @@ class LogReader(DataSourceStreamReader):
         return end_of(path, since, self._limit)
 
     def partitions(self, start: Offsets, end: Offsets) -> list[Range]:
-        """What a batch reads: nothing of a partition in which nothing came."""
+        """The ranges that a batch reads; a partition without new records has none."""
         since = start[self._topic]
         ranges = [Range(int(number), since[number], behind) for number, behind in end[self._topic].items()]
         return [each for each in ranges if each.end > each.start]
 
     def read(self, partition: Range) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        """The records of a range, many at once."""
+        """Yield the records of a range, many in one Arrow batch."""
         import pyarrow as pa
 
         path = partition_file(self._folder, self._topic, partition.partition)

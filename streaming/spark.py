@@ -1,4 +1,4 @@
-"""Spark sessions as the job needs them: state in RocksDB, this Python for the workers, loopback where all is local."""
+"""Spark sessions for the job: state in RocksDB, this Python for the workers, loopback if everything is local."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from silbo.errors import MissingPart
 from silbo.streaming.jars import at_hand
 from silbo.streaming.java import java
+from silbo.streaming.jvm import launch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +30,7 @@ SETTINGS: Mapping[str, str] = {
 LOOPBACK: Mapping[str, str] = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 LOCAL = "local[2,4]"  # two threads; a task whose Python worker dies is tried four times, as on a cluster
 BARE = "hadoop-bare-naked-local-fs"
-# without it every commit of a batch starts `chmod` for each file it writes, some 100 ms together
+# without it every commit of a batch starts `chmod` for each file that it writes, about 100 ms in all
 BARE_SETTINGS: Mapping[str, str] = {
     "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -39,32 +40,34 @@ BARE_SETTINGS: Mapping[str, str] = {
 
 
 def session(master: str = LOCAL, more: Mapping[str, str] | None = None, *, brief: bool = False) -> SparkSession:
-    """A session of Spark's, or the one there is; with `spark-submit` its own settings count as well.
+    """Return the current Spark session, or a new one; with `spark-submit` its own settings apply as well.
 
-    A `brief` one is for runs of a minute or two: Java compiles quickly instead of well.
+    A `brief` session is for runs of a minute or two: Java compiles faster, to slower code.
     """
     try:
+        from pyspark import SparkConf
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingPart("Spark", extra="spark") from None
     java()
-    # the workers must be of this environment: state travels through protobuf, which others may lack
+    # the workers must use this environment: state travels through protobuf, which others may lack
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("silbo")
+    conf = SparkConf(loadDefaults=False).setAppName("silbo")
     if not is_submitted():
-        builder = builder.master(master)
-    for name, value in {**SETTINGS, **_own(master, brief=brief), **(more or {})}.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+        conf.setMaster(master)
+    conf.setAll([*{**SETTINGS, **_own(master, brief=brief), **(more or {})}.items()])
+    if not is_submitted():
+        launch(conf)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 def is_submitted() -> bool:
-    """Whether spark-submit runs this program: then master, address, jars and Java's options are what it was told."""
+    """Whether spark-submit runs this program: master, address, jars and Java's options are then set by its user."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def _own(master: str, *, brief: bool) -> dict[str, str]:
-    """What a driver that we start is told."""
+    """The settings of a driver that silbo starts."""
     if is_submitted():
         return {}
     quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if brief else []
@@ -73,7 +76,7 @@ def _own(master: str, *, brief: bool) -> dict[str, str]:
 
 
 def _local() -> dict[str, str]:
-    """Nobody else needs to reach the driver, and no executor elsewhere lacks the jar for its files."""
+    """The settings of a local driver: no other machine has to reach it, and no remote executor lacks the jar."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     bare = [jar for jar in at_hand("spark") if jar.name.startswith(BARE)]
     return {**LOOPBACK, **({"spark.driver.extraClassPath": str(bare[0]), **BARE_SETTINGS} if bare else {})}

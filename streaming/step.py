@@ -1,32 +1,36 @@
-"""The step: what a batch of records does to a shard's state, and the notifications that come of it.
+"""The step: apply a batch of records to a shard's state, and return the notifications.
 
-It is pure in what counts: the same state and the same columns give the same delta and the same notifications,
-and a state that takes in the deltas of another is equal to it. Spark owns the state as bytes (`snapshots`); what
-is here is the form in which it can be matched, a cache that can be made anew at any time.
+It is deterministic: the same state and the same columns give the same delta and the same notifications, and a state
+that absorbs the deltas of another becomes equal to it. Spark owns the state as bytes (`snapshots`); the `State` here
+is its matchable form, a cache that can be rebuilt at any time.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from silbo.broker.core import Core, Peer
-from silbo.context.function import ContextFunction, Scope
-from silbo.matching.filter import Filter
+from silbo.core.client import Client
+from silbo.core.core import Core
+from silbo.core.run import BatchRun
+from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.choice import ChosenIndex
+from silbo.model.events import Disconnect, SetContext, Subscribe, Unsubscribe
 from silbo.model.notification import Publication
 from silbo.streaming.columns import Columns
 from silbo.streaming.idle import IdleFrontier
 from silbo.streaming.order import Arrival, Frontier, Partition
-from silbo.streaming.records import (
+from silbo.wire.records import (
     SHOWN,
-    ContextIs,
-    Notified,
-    Published,
+    ContextRecord,
+    NotificationRecord,
+    PublicationRecord,
     Record,
-    Rejected,
-    Subscribed,
-    Unsubscribed,
+    RejectionRecord,
+    SubscriptionRecord,
+    UnsubscriptionRecord,
     encode,
     record_of,
 )
@@ -36,38 +40,37 @@ Order: TypeAlias = Literal["strict", "arrival"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What must not change while a state lives."""
+    """The settings of a state, which must not change while it exists."""
 
     order: Order = "strict"
     lateness: int = 0  # microseconds
-    partitions: tuple[Partition, ...] = ()  # that the frontier waits for
+    partitions: tuple[Partition, ...] = ()  # those that the frontier waits for
     shard: int = 0
     shards: int = 1
-    idle: int | None = None  # microseconds after which a silent partition holds no frontier; None: it always does
+    idle: int | None = None  # microseconds of silence after which a partition stops holding the frontier; None: never
 
 
 class Delta(NamedTuple):
-    """What a batch adds to a state: marks of partitions, and the records that still count."""
+    """What a batch adds to a state: the marks of partitions, and the records that still have an effect."""
 
     marks: dict[Partition, int]
     kept: list[Arrival]
 
 
 class Outcome(NamedTuple):
-    """What a batch gives: the delta, the notifications in the order of their publications, and what was rejected."""
+    """The result of a batch: the delta, the notifications in the order of their publications, the rejected records."""
 
     delta: Delta
-    notifications: list[Notified]
-    rejected: list[Rejected]
+    notifications: list[NotificationRecord]
+    rejected: list[RejectionRecord]
 
 
 @dataclass(slots=True)
 class State:
-    """The subscriptions and contexts of a shard as of the frontier, and what waits for it."""
+    """The subscriptions and contexts of a shard as of the frontier, and the records that wait for the frontier."""
 
     settings: Settings
-    core: Core = field(default_factory=lambda: Core("fast"))
-    peers: dict[str, Peer] = field(default_factory=dict)
+    core: Core = field(default_factory=lambda: Core(ChosenIndex("fast")))
     waiting: list[Arrival] = field(default_factory=list)
     frontier: Frontier = field(init=False)
 
@@ -83,7 +86,7 @@ def frontier_of(settings: Settings) -> Frontier:
 
 
 def step(state: State, columns: Columns) -> Outcome:
-    """Take a batch in: the state moves on, and the delta tells how."""
+    """Apply a batch to the state; the delta of the outcome describes the change."""
     arrivals, rejected = _accepted(state, columns)
     passed = _advance(state, columns.marks, arrivals)
     notifications = _walk(state, passed)
@@ -91,52 +94,52 @@ def step(state: State, columns: Columns) -> Outcome:
 
 
 def _kept(arrivals: Sequence[Arrival], passed: Sequence[Arrival]) -> list[Arrival]:
-    """What came and still counts: of what the frontier has passed neither publications nor outdated contexts."""
+    """The arrivals that still have an effect: no publications or outdated contexts that the frontier has passed."""
     outdated: set[int] = set()
     seen: set[str] = set()
     for each in reversed(passed):
         record = each.record
-        if type(record) is ContextIs and record.subscriber not in seen:
+        if type(record) is ContextRecord and record.subscriber not in seen:
             seen.add(record.subscriber)
-        elif type(record) is ContextIs or type(record) is Published:
+        elif type(record) is ContextRecord or type(record) is PublicationRecord:
             outdated.add(id(each))
     return [each for each in arrivals if id(each) not in outdated]
 
 
 def absorb(state: State, delta: Delta) -> None:
-    """Let a state follow one that made this delta, without matching anything."""
+    """Apply the delta of another state, without matching anything."""
     passed = _advance(state, delta.marks, delta.kept)
     _walk(state, [each for each in passed if not each.is_publication])
 
 
-# taking in
+# accepting records
 
 
-def _accepted(state: State, columns: Columns) -> tuple[list[Arrival], list[Rejected]]:
-    """The records that may change something, and those that may not, with the reason."""
+def _accepted(state: State, columns: Columns) -> tuple[list[Arrival], list[RejectionRecord]]:
+    """The accepted records, and the rejected ones with their reasons."""
     arrivals: list[Arrival] = []
-    rejected = [Rejected(0, *refused) for refused in columns.refused()]
+    rejected = [RejectionRecord(0, *refused) for refused in columns.refused()]
     settings, frontier = state.settings, state.frontier
     for chunk in columns.chunks:
         topic, partition = place = chunk.topic, chunk.partition
         for offset, before, fields in zip(chunk.offsets, chunk.befores, chunk.records, strict=True):
             record = record_of(fields)
-            each = Arrival(record.time, type(record) is Published, topic, partition, offset, record)
+            each = Arrival(record.time, type(record) is PublicationRecord, topic, partition, offset, record)
             if settings.order == "arrival" or not frontier.is_late(place, record.time, before):
                 arrivals.append(each)
-            # a publication comes to every shard, and one of them says so
+            # every shard gets a publication, and only one of them reports it
             elif not each.is_publication or offset % settings.shards == settings.shard:
                 rejected.append(_late(each, frontier))
     return arrivals, rejected
 
 
-def _late(each: Arrival, frontier: Frontier) -> Rejected:
+def _late(each: Arrival, frontier: Frontier) -> RejectionRecord:
     value = encode(each.record)[:SHOWN]
-    return Rejected(0, each.topic, each.partition, each.offset, frontier.late(each.time), value)
+    return RejectionRecord(0, each.topic, each.partition, each.offset, frontier.late(each.time), value)
 
 
 def _advance(state: State, marks: dict[Partition, int], arrivals: Sequence[Arrival]) -> list[Arrival]:
-    """Take records in, move the frontier, and give what it passed, in order."""
+    """Add records, advance the frontier, and return the records that it passed, in order."""
     if state.settings.order == "arrival":
         return sorted(arrivals)
     state.frontier.advance(marks)
@@ -147,11 +150,11 @@ def _advance(state: State, marks: dict[Partition, int], arrivals: Sequence[Arriv
     return passed
 
 
-# walking
+# applying records
 
 
-def _walk(state: State, passed: Iterable[Arrival]) -> list[Notified]:
-    """Apply records in their order; the notifications of the publications among them."""
+def _walk(state: State, passed: Iterable[Arrival]) -> list[NotificationRecord]:
+    """Apply records in their order, and return the notifications of the publications among them."""
     walk = _Walk(state)
     for each in passed:
         walk.apply(each.record)
@@ -160,108 +163,103 @@ def _walk(state: State, passed: Iterable[Arrival]) -> list[Notified]:
 
 
 class _Walk:
-    """A walk over records: contexts and publications are applied in runs, as the broker does it."""
+    """Applies records one after the other; contexts and publications are collected in runs, as in the broker."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._core = state.core
-        self._batch = state.core.batch()
-        self._published: list[Published] = []
-        self.notifications: list[Notified] = []
+        self._run = BatchRun(state.core, self._matched)
+        self._published: deque[PublicationRecord] = deque()  # the publications of the run
+        self.notifications: list[NotificationRecord] = []
 
     def apply(self, record: Record) -> None:
         match record:
-            case Published():
+            case PublicationRecord():
                 self._publish(record)
-            case ContextIs():
+            case ContextRecord():
                 self._context(record)
-            case Subscribed():
+            case SubscriptionRecord():
                 self.flush()
                 self._subscribe(record)
-            case Unsubscribed():
+            case UnsubscriptionRecord():
                 self.flush()
                 self._unsubscribe(record)
             case _:
                 raise AssertionError(f"nothing to do for {record}")
 
     def flush(self) -> None:
-        """Apply what waits in the run."""
-        if self._batch is None:
-            return
-        for published, (publication, rows) in zip(self._published, self._batch.apply(), strict=True):
-            for row in sorted(rows, key=lambda row: (row.name, row.id, row.subscriber)):
-                self.notifications.append(
-                    Notified(
-                        published.time, published.publisher, published.name, published.sequence,
-                        row.subscriber, row.name, row.id, publication.attributes, row.context(publication),
-                        publication.payload,
-                    )
-                )  # fmt: skip
-        self._published = []
-        self._batch = self._core.batch()
+        """Apply the contexts and publications of the current run."""
+        self._run.flush()
 
-    def _publish(self, record: Published) -> None:
-        if self._batch is None:
-            return  # nobody has ever subscribed
-        if self._batch.is_full:
-            self.flush()
+    def _matched(self, publication: Publication, rows: Sequence[SubscriptionRow]) -> None:
+        published = self._published.popleft()
+        for row in sorted(rows, key=lambda row: (row.name, row.id, row.subscriber)):
+            notification = row.notification(publication)
+            self.notifications.append(
+                NotificationRecord(
+                    published.time, published.publisher, published.name, published.sequence,
+                    row.subscriber, row.name, row.id, publication.attributes, notification.context,
+                    publication.payload,
+                )
+            )  # fmt: skip
+
+    def _publish(self, record: PublicationRecord) -> None:
+        if not self._run.is_possible:
+            return  # there has never been a subscription
         publication = Publication(
-            record.name, record.publisher, record.sequence, record.attributes, {**record.seen, **record.context},
+            record.name, record.publisher, record.sequence, record.attributes, {**record.for_scope, **record.context},
             record.context, record.scope, record.payload,
         )  # fmt: skip
-        self._batch.add(publication, None if record.scope is None else Scope.of(record.scope))
         self._published.append(record)
+        self._run.publish(publication)
 
-    def _context(self, record: ContextIs) -> None:
-        peer = self._peer(record.subscriber)
-        if self._batch is not None and self._batch.set_whole(peer, record.values):
+    def _context(self, record: ContextRecord) -> None:
+        client = self._client(record.subscriber)
+        if self._run.move(client, record.values, whole=True):
             return
         self.flush()
-        old = self._core.contexts.at(peer.row)
-        self._core.set_context(peer, {**dict.fromkeys(old.keys() - record.values.keys()), **record.values})
-        self._forget(peer)
+        old = self._core.contexts.at(client.row)
+        changes = {**dict.fromkeys(old.keys() - record.values.keys()), **record.values}
+        self._core.apply(client, SetContext(record.subscriber, changes))
+        self._forget(client)
 
-    def _subscribe(self, record: Subscribed) -> None:
-        peer = self._peer(record.subscriber)
-        peer.name = record.name
-        if record.id in peer.subscriptions:
-            self._core.unsubscribe(peer, record.id)
-        function = None if record.context is None else ContextFunction.of(record.context)
-        self._core.subscribe(peer, record.id, Filter.of(record.filter), function, record.include, sink=None)
-        self._batch = self._core.batch()
+    def _subscribe(self, record: SubscriptionRecord) -> None:
+        client = self._client(record.subscriber)
+        client.name = record.name
+        if record.id in client.subscriptions:
+            self._core.apply(client, Unsubscribe(client.uuid, record.id))
+        event = Subscribe(client.uuid, record.id, record.filter, record.context, record.include)
+        self._core.apply(client, event)
 
-    def _unsubscribe(self, record: Unsubscribed) -> None:
-        peer = self._peer(record.subscriber)
-        if record.id in peer.subscriptions:  # a compacted topic may hold the end alone
-            self._core.unsubscribe(peer, record.id)
-        self._forget(peer)
+    def _unsubscribe(self, record: UnsubscriptionRecord) -> None:
+        client = self._client(record.subscriber)
+        if record.id in client.subscriptions:  # a compacted topic may hold only the end
+            self._core.apply(client, Unsubscribe(client.uuid, record.id))
+        self._forget(client)
 
-    def _peer(self, uuid: str) -> Peer:
-        peer = self._state.peers.get(uuid)
-        if peer is None:
-            peer = self._state.peers[uuid] = self._core.connect(uuid, uuid)
-        return peer
+    def _client(self, uuid: str) -> Client:
+        client = self._core.clients.get(uuid)
+        return self._core.connect(uuid, uuid) if client is None else client
 
-    def _forget(self, peer: Peer) -> None:
-        """Nobody needs a peer without subscriptions and context."""
-        if not peer.subscriptions and not self._core.contexts.at(peer.row):
-            self._core.disconnect(peer)
-            del self._state.peers[peer.uuid]
+    def _forget(self, client: Client) -> None:
+        """Remove a client without subscriptions and context."""
+        if not client.subscriptions and not self._core.contexts.at(client.row):
+            self._core.apply(client, Disconnect(client.uuid))
 
 
 def records_of(state: State) -> Iterator[Record]:
-    """The records that make a state what it is as of its frontier: subscriptions and contexts."""
-    for peer in state.peers.values():
-        for row in peer.subscriptions.values():
+    """The records from which a state can be rebuilt as of its frontier: subscriptions and contexts."""
+    for client in state.core.clients.values():
+        for row in client.subscriptions.values():
             function = None if row.function is None else row.function.text
-            yield Subscribed(0, peer.uuid, row.name, row.id, row.filter.text, function, row.include)
-        context = state.core.contexts.at(peer.row)
+            yield SubscriptionRecord(0, client.uuid, row.name, row.id, row.filter.text, function, row.include)
+        context = state.core.contexts.at(client.row)
         if context:
-            yield ContextIs(0, peer.uuid, context)
+            yield ContextRecord(0, client.uuid, context)
 
 
 def take_records(state: State, records: Iterable[Record]) -> None:
-    """Bring records of `records_of` into a state that nothing waits in."""
+    """Apply records of `records_of` to a state without waiting records."""
     walk = _Walk(state)
     for record in records:
         walk.apply(record)

@@ -1,8 +1,8 @@
-"""Ticks by a clock: for live traffic in strict order over Kafka, where a silent partition would hold the frontier.
+"""Ticks by a clock, for live traffic in strict order over Kafka: without them a silent partition holds the frontier.
 
-A tick says that nothing before it will come in its partition, the lateness apart. Whoever sends records puts their
-time on them before Kafka has them, by a clock of its own: the lateness must cover that delay and the clocks'
-difference, or what comes behind a tick is late.
+A tick says that no older record will come in its partition, apart from the lateness. A sender puts the time of its own
+clock on a record before Kafka has it: the lateness must cover that delay and the difference of the clocks, or records
+that arrive after a tick are late.
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ import contextlib
 import logging
 import threading
 import time
-from typing import Self
+from typing import TYPE_CHECKING
 
 from silbo.errors import NotAcknowledged
 from silbo.streaming.kafka import PREFIX, KafkaWriter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 log = logging.getLogger("silbo")
 
 
 class Ticking:
-    """Says in every partition, every so many seconds, how late it is by this machine's clock, while it is open."""
+    """While it is open, sends a tick with this machine's time to every partition, every `seconds`."""
 
     def __init__(self, address: str, seconds: float, prefix: str = PREFIX) -> None:
         self._seconds = seconds
@@ -32,7 +35,7 @@ class Ticking:
         while not self._ended.wait(self._seconds):
             try:
                 self._writer.tick(time.time_ns() // 1_000)
-            except NotAcknowledged as error:  # the next one says all that this one would have said
+            except NotAcknowledged as error:  # the next tick replaces this one
                 log.warning("a tick was not sent: %s", error)
 
     def __enter__(self) -> Self:
@@ -42,5 +45,5 @@ class Ticking:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
-        with contextlib.suppress(NotAcknowledged):  # nobody needs the last one
+        with contextlib.suppress(NotAcknowledged):  # the last tick is not needed
             self._writer.close()

@@ -1,4 +1,4 @@
-"""The topics by their names, and what each is for."""
+"""The names of the topics, and the size limits of their records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ CONTEXTS = "silbo.contexts"  # keyed by subscriber; compacted: a record carries 
 PUBLICATIONS = "silbo.publications"  # keyed by publisher
 NOTIFICATIONS = "silbo.notifications"  # keyed by subscriber
 REJECTED = "silbo.rejected"
-BEATS = "silbo.beats"  # no topic: the clock of a job that waits for no silent partition
+BEATS = "silbo.beats"  # not a topic: the beats of the clock that a job with `idle` reads
+
+LARGEST = 2**23  # bytes of a record in a topic: a message of 1 MiB with 64 context variables of 65,535 bytes fits
+LARGEST_VALUE = LARGEST - 2**12  # bytes of its value; the rest is for the key, the headers and Kafka's own overhead
 
 INPUTS = (SUBSCRIPTIONS, CONTEXTS, PUBLICATIONS)
 COMPACTED = (SUBSCRIPTIONS, CONTEXTS)

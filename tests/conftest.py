@@ -1,6 +1,11 @@
-"""What holds for every test."""
+"""Settings for all tests: marks and worker groups by folder, fixed Hypothesis examples, and shared fixtures.
+
+`make test` runs two workers (pytest-xdist). Tests of one group run on one worker, one after the other, so that they
+share one Spark session, one Kafka and the compiled simulations.
+"""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,28 +14,52 @@ import pytest
 from hypothesis import settings
 
 import silbo
-from silbo.broker.core import Core
 from silbo.context.function import ContextFunction
 from silbo.matching.candidates import SubscriptionRow
+from silbo.matching.choice import ChosenIndex
 from silbo.matching.filter import Filter
 
-# the same examples every time: a failure in CI is a failure here. HYPOTHESIS_PROFILE=explore looks for new ones.
+# Use the same examples in every run, so that a failure in CI can be repeated here. HYPOTHESIS_PROFILE=explore
+# generates new ones.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-# Java compiles quickly instead of well, in every process that a test starts: none of them lives long
+# Let Java compile fast instead of optimising, since no Java process of a test lives long.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
-ROOT = Path(__file__).parent.parent
+HERE = Path(__file__).parent
+ROOT = HERE.parent
 
-# the folders hold silbo.context and so on: imported under their bare names they would be second copies
+# These folders are the packages silbo.context and so on. Importing one under its bare name would load a second copy.
 FOLDERS = ("context", "matching", "streaming", "hw")
 
+# The tests of these folders get a mark and run as one group. The longest group starts first, so that no worker is
+# left waiting for it at the end.
+MARKS = {"streaming/spark": "spark", "hw/rtl": "rtl", "hw/synthesis": "synthesis", "papers/x2cbbr": "rtl"}
 
+# Files whose tests share a fixture that takes long to build: all tests of such a file run on one worker.
+SHARING = {"papers/siena/test_siena.py", "house/test_packaging.py"}
+
+
+def mark_of(path):
+    """The mark of a test file's folder, or None."""
+    folder = path.relative_to(HERE).parent.as_posix()
+    return next((mark for marked, mark in MARKS.items() if folder.startswith(marked)), None)
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """What takes long comes last: a failure elsewhere is seen first, and Spark and Kafka start once."""
-    items.sort(key=lambda item: [item.get_closest_marker(name) is not None for name in ("spark", "rtl")])
+    """Give each test its folder's mark and group, and run the groups first."""
+    order = [*MARKS.values(), None]
+    for item in items:
+        mark = mark_of(item.path)
+        if mark is not None:
+            item.add_marker(mark)
+            item.add_marker(pytest.mark.xdist_group(mark))
+        elif (name := item.path.relative_to(HERE).as_posix()) in SHARING:
+            item.add_marker(pytest.mark.xdist_group(name))
+    items.sort(key=lambda item: order.index(mark_of(item.path)))
 
 
 @pytest.fixture(params=["fast", "plain"])
@@ -41,23 +70,23 @@ def broker(request):
 
 @pytest.fixture(scope="module", params=["fast", "fast-content", "fast-context", "churned", "plain"])
 def index(request):
-    """The name of an index: what holds of one holds of all. A churned one is a fast one that is not new."""
+    """The name of an index; every test must hold for each of them. "churned" is a fast index that was used before."""
     if request.param != "churned":
         yield request.param
         return
     with pytest.MonkeyPatch.context() as patch:
-        made = Core._made
-        patch.setattr(Core, "_made", lambda core, wanted: churned(made(core, wanted)))
+        made = ChosenIndex.made
+        patch.setattr(ChosenIndex, "made", lambda chosen, wanted: churned(made(chosen, wanted)))
         yield "fast"
 
 
 def churned(index):
-    """An index after subscriptions of many kinds came and went: slots, columns, names and lists were used before."""
+    """Add and remove many kinds of subscriptions, so that slots, columns, names and lists have been used before."""
     function = "abs(pub.x{0} - this.x) <= {0} and this.z{0} = pub.z and msg.a > 1"
     rows = [
         SubscriptionRow(
             f"old-{i}", "old", f"s{i}", Filter.of(f'a >= {i} and b{i % 70} = "{i}" or c in (1, 2, {i})'),
-            ContextFunction.of(function.format(i % 90)), (), None,
+            ContextFunction.of(function.format(i % 90)), (),
         )
         for i in range(1_000)
     ]  # fmt: skip
@@ -69,62 +98,24 @@ def churned(index):
     return index
 
 
-@pytest.fixture(scope="session")
-def spark():
-    """One session of Spark's for all tests, with its connector to Kafka."""
-    from silbo.streaming.kafka_job import spark_session
-
-    made = spark_session(brief=True)
-    yield made
-    made.stop()
-
-
-@pytest.fixture(scope="session")
-def kafka():
-    """One Kafka for all tests, on free ports; topics are each test's own."""
-    from silbo.streaming.kafka_server import Kafka
-
-    with Kafka() as made:
-        yield made
-
-
-@pytest.fixture(scope="session")
-def cluster():
-    """One standalone cluster of Spark's for all tests: a master and two workers of one core."""
-    from silbo.testing.cluster import Cluster
-
-    with Cluster() as made:
-        yield made
-
-
-@pytest.fixture
-def topics(kafka, request):
-    """The prefix of a test's own topics, of three partitions each."""
-    from silbo.streaming.kafka import create_topics
-
-    prefix = f"silbo-{abs(hash(request.node.nodeid))}"
-    create_topics(kafka.address, 3, prefix)
-    return prefix
-
-
-@pytest.fixture(scope="session", params=["bitmap", "list"])
-def matcher(request):
-    """The parameters of a matcher of full size whose simulation is compiled, in both ways to keep rows of the CRT."""
-    from silbo.hw.driver.registers import CrtMode
-    from silbo.hw.simulation import Parameters, library
-
-    parameters = Parameters(crt_mode=CrtMode[request.param.upper()])
-    library(parameters)
-    return parameters
+def not_sources(folder, names):
+    """What a copy of the sources leaves out; only at the root is `build` the result of a build."""
+    results = {"build", "dist", "out"} if Path(folder) == ROOT else set()
+    return {name for name in names if name.startswith(".") or name.endswith(".egg-info")} | results | {"__pycache__"}
 
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
-    """A wheel built from the sdist, as a release is."""
-    out = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT], check=True, capture_output=True
-    )
+    """A wheel that is built from the sdist, like a release.
+
+    The build works on a copy of the sources: it writes into its folder, and both workers may build at the same time.
+    """
+    folder = tmp_path_factory.mktemp("dist")
+    sources, out = folder / "sources", folder / "out"
+    shutil.copytree(ROOT, sources, symlinks=True, ignore=not_sources)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, sources]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
     (built,) = out.glob("*.whl")
     return built
 
@@ -133,9 +124,31 @@ def imported_as_top_level(modules):
     return sorted(name for name in FOLDERS if name in modules)
 
 
+SESSION = pytest.StashKey()
+
+
+def pytest_sessionstart(session):
+    session.config.stash[SESSION] = session
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
+    """Fail a run that imported a folder under its bare name; a worker reports what it imported to the main process."""
     wrong = imported_as_top_level(sys.modules)
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["top_level"] = wrong
+    refuse_top_level(session, wrong)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Called in the main process when a worker has ended."""
+    reported = getattr(node, "workeroutput", {}).get("top_level", [])
+    refuse_top_level(node.config.stash[SESSION], reported)
+
+
+def refuse_top_level(session, wrong):
     if wrong:
+        session.testsfailed += 1  # a parallel run computes its exit status from this
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         print(f"\nERROR: imported as top-level modules: {', '.join(wrong)}; import silbo.{wrong[0]} instead")

@@ -1,7 +1,7 @@
-"""Break silbo on purpose, one way at a time, and see whether the tests notice: `make mutations`.
+"""Break silbo on purpose, one place at a time, and check that the tests fail: `make mutations`.
 
-Each mutation is a change of one line in a copy of the checkout. It survives if the tests still pass:
-then they do not see what they should. The exit status is 1 if one survives.
+Each mutation changes one place in a copy of the checkout. It survives if the tests still pass, which shows
+that they miss something. The exit status is 1 if a mutation survives.
 """
 
 from __future__ import annotations
@@ -16,18 +16,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-# what builds, installs or measures says nothing about a mutation
-LEFT_OUT = [f"--ignore=tests/test_{name}.py" for name in ("packaging", "examples", "bench", "mutations", "rtl")]
-# these see most of them, and come first
-LIKELY = [f"tests/test_{name}.py" for name in ("broker", "context", "fast", "equivalence")]
-STREAMING = [f"tests/test_{name}.py" for name in ("step", "holding")]
-HARDWARE = [f"tests/test_{name}.py" for name in ("offload", "fit", "words", "fixed_point")]
-RTL = ["tests/test_rtl.py"]
+# tests that build, install or measure something do not detect mutations
+LEFT_OUT = [f"--ignore=tests/{folder}" for folder in ("house", "bench", "papers", "hw/rtl", "hw/synthesis")]
+# these detect most mutations and run first
+LIKELY = ["tests/broker", "tests/context", "tests/matching/test_fast.py", "tests/matching/test_equivalence.py"]
+WIRE = ["tests/wire"]
+STREAMING = ["tests/streaming/test_step.py", "tests/streaming/test_holding.py"]
+HARDWARE = [f"tests/hw/offload/test_{name}.py" for name in ("offload", "fit", "words", "fixed_point")]
+RTL = ["tests/hw/rtl/test_benches.py"]
+GRAMMAR = [
+    "tests/language/test_grammar.py",
+    "--deselect",
+    "tests/language/test_grammar.py::test_the_documentation_shows_the_grammar",
+]
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """What is broken, and how: `old`, which stands in the file once, becomes `new`."""
+    """One change: `old`, which occurs once in the file, is replaced by `new`."""
 
     name: str
     file: str
@@ -39,11 +45,11 @@ MUTATIONS = [
     Mutation(
         "drop the residual check of the content",
         "matching/decision.py",
-        "row.filter.selects(publication.attributes)\n        and (row.function",
-        "(row.function",
+        "(filter._evaluate or evaluation_of(filter))(bindings) is True\n        and (function",
+        "(function",
     ),
     Mutation(
-        "read the context of before the last change",
+        "read the context as it was before the last change",
         "context/table.py",
         "            self._refresh(row)\n        return self._rows[row]",
         "            self._refresh(row)\n        return self._before.get(row, EMPTY)",
@@ -57,18 +63,18 @@ MUTATIONS = [
     Mutation(
         "deliver twice when two branches of an `or` match",
         "matching/index.py",
-        "yield found",
-        "yield [row for key in self._filed for row in self._filed[key] if row in found] + list(self._scanned)",
+        "return found",
+        "return [row for key in self._filed for row in self._filed[key] if row in found] + list(self._scanned)",
     ),
     Mutation(
         "forget include",
         "matching/candidates.py",
-        "self.asked = frozenset(include) | (",
-        "self.asked = (",
+        'function.variables("pub").union(include)',
+        'function.variables("pub")',
     ),
     Mutation(
         "show what is not offered",
-        "silbo/broker/core.py",
+        "silbo/core/acceptance.py",
         "return {name: value for name, value in context.items() if name in offers}",
         "return context",
     ),
@@ -81,8 +87,8 @@ MUTATIONS = [
     Mutation(
         "let the function pass when it is unknown",
         "matching/decision.py",
-        "publication.offered, context) is True)",
-        "publication.offered, context) is not False)",
+        "(function._evaluate or evaluation_of(function))(bindings) is True)",
+        "(function._evaluate or evaluation_of(function))(bindings) is not False)",
     ),
     Mutation(
         "file a filter under its first conjunction only",
@@ -97,40 +103,64 @@ MUTATIONS = [
         'found.update(self._filed.get((name, "number", value), {}))',
     ),
     Mutation(
-        "a sequence number for a refused publish",
-        "silbo/broker/core.py",
-        "    attributes, context, scope, _ = message\n",
-        "    attributes, context, scope, _ = message\n    peer.sequence += not peer.advertisements\n",
+        "use up a sequence number for a refused publish",
+        "silbo/core/acceptance.py",
+        "    offered = _offered(client, event)\n    client.sequence += 1\n",
+        "    client.sequence += 1\n    offered = _offered(client, event)\n",
     ),
     Mutation(
         "unite offers but not reads",
-        "silbo/broker/core.py",
+        "silbo/core/acceptance.py",
         "reads = _united([row.reads for row in containing])",
         "reads = containing[0].reads",
     ),
     Mutation(
         "keep the context after disconnect",
-        "silbo/broker/core.py",
-        "        self.contexts.remove(peer.uuid)\n",
+        "silbo/core/core.py",
+        "        self.contexts.remove(client.uuid)\n",
         "",
     ),
     Mutation(
         "merge a part of a refused context change",
         "context/table.py",
-        "        merged = whole_context(old, changes)\n",
-        "        self._rows[row] = {**old, **changes}\n        merged = whole_context(old, changes)\n",
+        "        merged = changed_context(old, changes)\n",
+        "        self._rows[row] = {**old, **changes}\n        merged = changed_context(old, changes)\n",
+    ),
+    Mutation(
+        "read an event in which a map has a key twice",
+        "silbo/wire/events.py",
+        "if len(mapping) < len(pairs):",
+        "if not pairs and mapping:",
+    ),
+    Mutation(
+        "write a set without its duplicates",
+        "silbo/wire/values.py",
+        "msgpack.ExtType(SET, msgpack.packb(list(value.given)))",
+        "msgpack.ExtType(SET, msgpack.packb(list(value)))",
+    ),
+    Mutation(
+        "forward the payload of a message without its attributes",
+        "silbo/wire/events.py",
+        "len(FORMS[Publish].names) - MESSAGE) :]",
+        "len(FORMS[Publish].names) - 1) :]",
+    ),
+    Mutation(
+        "write the variables for a scope before the offered ones",
+        "silbo/wire/records.py",
+        "    context: Context\n    for_scope: Context\n",
+        "    for_scope: Context\n    context: Context\n",
     ),
     Mutation(
         "bind `or` tighter than `and`",
         "silbo/language/meaning.py",
-        'if cast("Lexeme", operator).type == "OR":',
-        'if cast("Lexeme", operator).type == "AND":',
+        'if self._types[operator] == "OR":',
+        'if self._types[operator] == "AND":',
     ),
     Mutation(
         "subtract a product before it is multiplied",
         "silbo/language/meaning.py",
-        'if operator.type in ("STAR", "SLASH"):',
-        'if operator.type in ("STAR", "MINUS"):',
+        'if self._types[operator] in ("STAR", "SLASH"):',
+        'if self._types[operator] in ("STAR", "MINUS"):',
     ),
     Mutation(
         "compare integers as doubles",
@@ -145,28 +175,52 @@ MUTATIONS = [
         "holds = shapely.within if",
     ),
     Mutation(
-        "swap what `not` makes of unknown",
+        "let `not` turn unknown into true",
         "silbo/language/evaluation.py",
         "return None if truth is None else not truth",
         "return not truth",
     ),
     Mutation(
+        "let the grammar end a word before a letter",
+        "silbo/language/grammar.lark",
+        "WORD_END: /(?![A-Za-z0-9_.])/",
+        "WORD_END: /(?![.])/",
+    ),
+    Mutation(
+        "let the grammar's lists mix numbers and strings",
+        "silbo/language/grammar.lark",
+        'list: "(" number ("," number)* ")"',
+        'list: "(" number ("," ordered)* ")"',
+    ),
+    Mutation(
+        "let the grammar order bools",
+        "silbo/language/grammar.lark",
+        "| attribute ORDER ordered ",
+        "| attribute ORDER constant ",
+    ),
+    Mutation(
+        "leave the sign out of the grammar's numbers",
+        "silbo/language/grammar.lark",
+        'NUMBER: "-"? (',
+        "NUMBER: (",
+    ),
+    Mutation(
         "read the newest first",
-        "silbo/broker/queue.py",
-        "notification = self._waiting.popleft()\n        if self._overflow",
-        "notification = self._waiting.pop()\n        if self._overflow",
+        "silbo/session/queue.py",
+        "publication = self._pop()\n        if self._overflow",
+        "publication = self.pop()\n        if self._overflow",
     ),
     Mutation(
         "drop the newest without a count",
-        "silbo/broker/queue.py",
+        "silbo/session/queue.py",
         "            self.dropped += 1\n",
         "            pass\n",
     ),
     Mutation(
-        "keep the index in the dark about contexts",
-        "silbo/broker/core.py",
-        "changed = self.contexts.write(peer.row, changes)\n        if changed and",
-        "changed = self.contexts.write(peer.row, changes)\n        if False and",
+        "do not report context changes to the index",
+        "silbo/core/core.py",
+        "        if changed:\n            try:\n                self.index",
+        "        if False:\n            try:\n                self.index",
     ),
     Mutation(
         "leave empty keys in the index",
@@ -175,9 +229,9 @@ MUTATIONS = [
         "",
     ),
     Mutation(
-        "forget to wake who waits when the subscription ends",
-        "silbo/broker/queue.py",
-        "                    waiting.notify_all()\n            self._tell(None)",
+        "forget to wake waiting threads when the subscription ends",
+        "silbo/session/queue.py",
+        "                    waiting.notify_all()\n            self._tell(is_end=True)",
         "                    pass\n",
     ),
     Mutation(
@@ -205,7 +259,7 @@ MUTATIONS = [
         "    pass\n",
     ),
     Mutation(
-        "read a stale context row: do not tell the grid who moved",
+        "read a stale context row: do not report moves to the grid",
         "context/cells.py",
         "        if self.is_tracked and not self.is_moved[row]:",
         "        if self.is_tracked and row < 0:",
@@ -271,13 +325,13 @@ MUTATIONS = [
         "stream_f[i + 1]",
     ),
     Mutation(
-        "put a subscription out for each of its conjunctions",
+        "return a subscription once for each of its conjunctions",
         "matching/kernels/search.py",
         "                if stamps[subscription] == event:\n                    continue\n",
         "",
     ),
     Mutation(
-        "give a grid up without filing its conjunctions anew",
+        "give up a grid without filing its conjunctions again",
         "matching/functions.py",
         "        if family.is_active:\n            self._index.change_plan(family, active=False)\n",
         "        family.is_active = False\n",
@@ -301,7 +355,7 @@ MUTATIONS = [
         "apart > metres / 2",
     ),
     Mutation(
-        "take what only Python can tell for true",
+        "take conditions that only Python can decide for true",
         "matching/kernels/search.py",
         "subscription if held == TRUE else -1 - subscription",
         "subscription",
@@ -331,22 +385,22 @@ MUTATIONS = [
         "    if clause is None:",
     ),
     Mutation(
-        "lose who moved its place in a list",
+        "do not update the place of an entry that moved in a list",
         "matching/kernels/lists.py",
         "            conjunctions[(who & 0xFFFFFFFF) * CONJUNCTION + C_PLACE] = place\n",
         "            pass\n",
     ),
     Mutation(
-        "move up no key behind a hole",
+        "do not move up the keys after a hole",
         "matching/kernels/lists.py",
         "        if ((at - home) & mask) >= ((at - hole) & mask):",
         "        if home < 0:",
     ),
     Mutation(
         "subscribe in the middle of a batch",
-        "silbo/broker/fold.py",
-        "                    notifications += self._apply_deferred()\n                    notifications += self._apply(event)",
-        "                    notifications += self._apply(event)",
+        "silbo/core/fold.py",
+        "        self._run.flush()\n        if type(event) is Disconnect:",
+        "        if type(event) is Disconnect:",
     ),
     Mutation(
         "walk a batch of records unsorted",
@@ -389,97 +443,97 @@ MUTATIONS = [
     ),
     Mutation(
         "round the low end of a device's box inwards",
-        "hw/fixed_point.py",
+        "hw/offload/fixed_point.py",
         "    return math.floor(_clamped(coordinate - wide)),",
         "    return math.ceil(_clamped(coordinate - wide)),",
     ),
     Mutation(
         "forget that 1 and true are two words of the device",
-        "hw/words.py",
+        "hw/offload/words.py",
         "said = ((name, KINDS[type(value)], value)",
         'said = ((name, "string" if type(value) is str else "number", value)',
     ),
     Mutation(
-        "leave a part on the device of what found no room there",
-        "hw/offload.py",
+        "leave a part of a subscription that found no room on the device",
+        "hw/offload/offload.py",
         "                    undo.callback(self._unregister, conjunction)\n",
         "",
     ),
     Mutation(
         "give a subscriber's row on the device the box of one subscription",
-        "hw/axes.py",
+        "hw/offload/axes.py",
         "        x_low, x_high, y_low, y_high = zip(*found, strict=True)\n",
         "        x_low, x_high, y_low, y_high = zip(found[0], strict=True)\n",
     ),
     Mutation(
-        "RTL: count a filter as often as it stands in a publication",
-        "hw/rtl/crt_cam_bank.v",
+        "RTL: count a filter as often as it occurs in a publication",
+        "hw/rtl/pmu/crt_cam_bank.v",
         "[g*BYTES +: BYTES] && !silent_reg[g];",
         "[g*BYTES +: BYTES];",
     ),
     Mutation(
         "RTL: remember over publications which filters were seen",
-        "hw/rtl/crt_cam_bank.v",
+        "hw/rtl/pmu/crt_cam_bank.v",
         "= forget || clear || cleared_reg ?",
         "= clear || cleared_reg ?",
     ),
     Mutation(
         "RTL: leave the last byte of a filter out",
-        "hw/rtl/crt_cam_bank.v",
+        "hw/rtl/pmu/crt_cam_bank.v",
         "&equal_reg[g*BYTES +: BYTES]",
         "&equal_reg[g*BYTES +: BYTES - 1]",
     ),
     Mutation(
         "RTL: keep the storing counter of a subscription that was removed",
-        "hw/rtl/storing_counters.v",
+        "hw/rtl/pmu/storing_counters.v",
         " & ~(who & {SIDS{forget}})",
         "",
     ),
     Mutation(
-        "RTL: count a filter as often as it stands in a subscription",
+        "RTL: count a filter as often as it occurs in a subscription",
         "hw/rtl/x2cbbr.v",
         "(filter_done && filter_is_new)",
         "(filter_done)",
     ),
     Mutation(
         "RTL: do not follow chained rows",
-        "hw/rtl/list_reader.v",
+        "hw/rtl/pmu/list_reader.v",
         "wire [ADDRESS-1:0] next       = row[WIDTH-1 -: ADDRESS];",
         "wire [ADDRESS-1:0] next       = {ADDRESS{1'b0}};",
     ),
     Mutation(
-        "RTL: unlink a row with all that stands behind it",
-        "hw/rtl/xpath_fsm3_list.v",
+        "RTL: unlink a row together with all rows after it",
+        "hw/rtl/pmu/xpath_fsm3_list.v",
         "if (unlinks) write_row = {next, before_slots_reg};",
         "if (unlinks) write_row = {{ADDRESS{1'b0}}, before_slots_reg};",
     ),
     Mutation(
-        "RTL: leave what a refused subscription had registered",
-        "hw/rtl/xpath_fsm1.v",
+        "RTL: keep the filters that a refused subscription had registered",
+        "hw/rtl/pmu/xpath_fsm1.v",
         "if (filter_failed) state_next = UNDO;",
         "if (filter_failed) {finished, failure, state_next} = {1'b1, F_CRT_FULL, IDLE};",
     ),
     Mutation(
-        "RTL: take a box's border out",
-        "hw/rtl/context_lane.v",
+        "RTL: exclude the border of a box",
+        "hw/rtl/pmu/context_lane.v",
         "$signed(x) <= x_high",
         "$signed(x) < x_high",
     ),
     Mutation(
         "RTL: let a context in while a scan runs",
-        "hw/rtl/context_manager.v",
+        "hw/rtl/pmu/context_manager.v",
         "!scanning && !start && !zero;",
         "!zero;",
     ),
     Mutation(
         "RTL: decide before the scan is over",
-        "hw/rtl/control.v",
+        "hw/rtl/bus/control.v",
         "(found_all || found_all_reg) && !scanning;",
         "(found_all || found_all_reg);",
     ),
     Mutation(
         "RTL: begin a publication before the last result was taken",
-        "hw/rtl/control.v",
+        "hw/rtl/bus/control.v",
         "!busy && !matching_reg && !done_reg;",
         "!busy && !matching_reg;",
     ),
@@ -487,7 +541,7 @@ MUTATIONS = [
 
 
 def prepare(mutation: Mutation, folder: Path) -> None:
-    """Make a copy of the checkout with one thing broken."""
+    """Copy the checkout into a folder and apply one mutation."""
     for name in ("silbo", "context", "hw", "matching", "streaming", "tests", "examples"):
         shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md"):
@@ -495,19 +549,17 @@ def prepare(mutation: Mutation, folder: Path) -> None:
     path = folder / mutation.file
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.old) != 1:
-        raise SystemExit(
-            f"{mutation.file}: the line of {mutation.name!r} stands there {text.count(mutation.old)} times"
-        )
+        raise SystemExit(f"{mutation.file}: the text of {mutation.name!r} occurs {text.count(mutation.old)} times")
     path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
     if mutation.file == "context/table.py" and "_before" in mutation.new:
         remember_before(path)
 
 
 def remember_before(path: Path) -> None:
-    """For the stale read: keep the row that was there before each write."""
+    """Let the table keep each row as it was before its last write, for the mutation that reads it."""
     text = path.read_text(encoding="utf-8")
     text = text.replace("self.writes = 0\n", "self.writes = 0\n        self._before: dict[int, Context] = {}\n")
-    merged = "        merged = whole_context(old, changes)\n"
+    merged = "        merged = changed_context(old, changes)\n"
     text = text.replace(merged, merged + "        self._before[row] = self._rows[row]\n")
     path.write_text(text, encoding="utf-8")
 
@@ -527,10 +579,10 @@ def first_failure(folder: Path, cache: Path, tests: list[str]) -> str | None:
 
 
 def tried(mutation: Mutation, shared: Path) -> str | None:
-    """What sees a mutation; None if nothing does.
+    """The name of the first test that detects a mutation; None if it survives.
 
-    The copy is always made in the same folder: numba's cache knows kernels by their path, and most of the
-    time they are the same as ever.
+    The copy is always made in the same folder: numba's cache identifies kernels by their path, and most mutations
+    do not change them.
     """
     folder, cache = shared / "checkout", shared / "cache"
     if folder.exists():
@@ -539,14 +591,17 @@ def tried(mutation: Mutation, shared: Path) -> str | None:
     prepare(mutation, folder)
     if mutation.file.startswith("hw/rtl"):
         return first_failure(folder, cache, RTL)
-    likely = {"streaming": STREAMING, "hw": HARDWARE}.get(mutation.file.partition("/")[0], LIKELY)
+    if mutation.file.endswith(".lark"):
+        return first_failure(folder, cache, GRAMMAR)
+    rooms = {"streaming": STREAMING, "hw": HARDWARE, "silbo/wire": WIRE}
+    likely = next((tests for room, tests in rooms.items() if mutation.file.startswith(f"{room}/")), LIKELY)
     return first_failure(folder, cache, likely) or first_failure(folder, cache, [*LEFT_OUT, "tests"])
 
 
 def main() -> int:
-    """Try every mutation, or those whose name holds a word, and report."""
+    """Try every mutation, or those whose name contains a word, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("word", nargs="?", default="", help="only mutations whose name holds this")
+    parser.add_argument("word", nargs="?", default="", help="try only mutations whose name contains this")
     word = parser.parse_args().word
     survived = 0
     with tempfile.TemporaryDirectory(prefix="silbo-mutations-") as shared:

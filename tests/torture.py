@@ -1,12 +1,13 @@
-"""Kill the streaming job's parts at random while records come in bursts, and compare what it notified with the oracle.
+"""Kill parts of the streaming job at random while records arrive in bursts, and compare its output with the oracle.
 
-`make torture` runs some rounds; so does `python tests/torture.py --seed 7 --rounds 20 --minutes 30`. A round has a
-generated log, over a local log or over Kafka, on a local master or on a standalone cluster, and one kill -9 after
-each burst: of the driver (its Python or its JVM), an executor, a Python worker, or Kafka. A job that ended is started
-again. At the end every notification must be there, and what came again must be equal to the first time.
+`make torture` runs rounds for ten minutes; `python tests/torture.py --seed 7 --rounds 20 --minutes 30` sets the limits.
+A round feeds a generated log through a local log or through Kafka, to a job on a local master or on a standalone
+cluster. After each burst it sends kill -9 to one process: the driver (its Python or its JVM), an executor, a Python
+worker, or Kafka. A job that has ended is started again. At the end every notification must be there, and repeated
+notifications must be equal.
 
-One line a round; the first that fails ends it, with the seed that repeats its choices. When a kill strikes is chance
-all the same: it is a moment of other processes.
+Each round prints one line. The first failure ends the run and prints the seed, which repeats the choices of the round
+but not the exact moment of each kill, since that depends on other processes.
 """
 
 import argparse
@@ -34,15 +35,15 @@ from silbo.streaming.log import read_all
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import compare, generate_log
 from silbo.testing.cluster import Cluster
-from silbo.testing.jobs import Feed, Program, repeats
-from silbo.testing.processes import command, task_workers
+from silbo.testing.own.jobs import Feed, RunningProgram, repeats
+from silbo.testing.own.spark_processes import command, task_workers
 
 LONGEST = 4.0  # seconds from a burst, or the job's first worker, to the kill
 ENDED = 300.0  # seconds that the job may take for the rest
 
 
 class Servers:
-    """Kafka and the cluster, one of each for all rounds, started when a round wants them."""
+    """Kafka and the cluster: one of each for all rounds, started by the first round that uses it."""
 
     def __init__(self) -> None:
         self._opened = ExitStack()
@@ -80,11 +81,11 @@ class OverLog:
         return list(read_all(self._folder, NOTIFICATIONS, 0))
 
     def forget(self) -> None:
-        """The folder goes with the round's."""
+        """Do nothing: the log is inside the round's temporary folder."""
 
 
 class OverKafka:
-    """Records in topics of their own."""
+    """Records in Kafka topics of the round's own."""
 
     name = "kafka"
 
@@ -118,7 +119,7 @@ class Round:
         self._options += ["--batch", str(self._chance.choice([10, 40, 200]))]
         self._errors = folder / "errors"
         self.kills: Counter[str] = Counter()
-        self.ended = 0  # how often the job ended after another part's death, and was started again
+        self.ended = 0  # how often the job ended because another part was killed, and was started again
 
     def __str__(self) -> str:
         kills = ", ".join(f"{kind} {number}" for kind, number in sorted(self.kills.items()))
@@ -126,16 +127,16 @@ class Round:
         return f"{where:22} {len(self.events)} events  killed: {kills}; ended by itself: {self.ended}"
 
     def run(self) -> str | None:
-        """What is wrong; None if nothing is."""
+        """Run the round. Returns the error output of a job that failed, or None."""
         feed = Feed(self.place.writer)
-        with Program.stream(self._errors, *self._options) as running:
+        with RunningProgram.stream(self._errors, *self._options) as running:
             for burst in self._bursts():
                 feed.write(burst)
                 self._kill(running)
                 if running.status is not None:
                     running.restart()
             self.place.drain()
-        with Program.stream(self._errors, *self._options, "--once") as last:
+        with RunningProgram.stream(self._errors, *self._options, "--once") as last:
             if last.wait(ENDED) != 0:
                 return last.said
         return None
@@ -145,9 +146,9 @@ class Round:
         cuts = sorted(self._chance.sample(range(1, len(self.events)), number - 1))
         return [self.events[begin:end] for begin, end in zip([0, *cuts], [*cuts, None], strict=True)]
 
-    def _kill(self, running: Program) -> None:
+    def _kill(self, running: RunningProgram) -> None:
         self._await_workers(running)
-        time.sleep(self._chance.uniform(0, LONGEST))  # a random moment of its batches is what this is for
+        time.sleep(self._chance.uniform(0, LONGEST))  # the kill must come at a random moment of a batch
         victims = {"driver": [running.pid], "worker": task_workers(running.pid)}
         victims["jvm"] = [each for each in descendants(running.pid) if parent(each) == running.pid]
         if self._on_cluster:
@@ -159,19 +160,19 @@ class Round:
         self.kills[kind] += 1
         self._strike(kind, self._chance.choice(victims[kind]), running)
 
-    def _await_workers(self, running: Program) -> None:
-        """Nothing of a job that has not begun yet is worth a kill."""
+    def _await_workers(self, running: RunningProgram) -> None:
+        """Wait until the job has a Python worker: before that there is nothing worth killing."""
         with suppress(AssertionError):
             running.until(lambda: any("pyspark.worker" in command(each) for each in self._tree(running)), 60)
         if running.status is not None:
             self.ended += 1
             running.restart()
 
-    def _tree(self, running: Program) -> list[int]:
+    def _tree(self, running: RunningProgram) -> list[int]:
         executors = self._servers.cluster.executors() if self._on_cluster else []
         return [each for pid in (running.pid, *executors) for each in descendants(pid)]
 
-    def _strike(self, kind: str, victim: int, running: Program) -> None:
+    def _strike(self, kind: str, victim: int, running: RunningProgram) -> None:
         if kind == "kafka":
             self._servers.kafka.kill()
             self._servers.kafka.start()
@@ -183,7 +184,7 @@ class Round:
 
 
 def judged(each: Round) -> str:
-    """What holds of all that the job wrote; `AssertionError` if it is wrong."""
+    """Compare everything that the job wrote with the oracle. Returns a summary, or raises `AssertionError`."""
     found = each.place.notifications()
     again = repeats(found)
     comparison = compare(each.events, job.in_order(found))
@@ -192,7 +193,7 @@ def judged(each: Round) -> str:
 
 
 def tried(seed: int, servers: Servers) -> bool:
-    """One round, told in one line."""
+    """Run one round and print its result in one line. Returns whether it passed."""
     since = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="silbo-torture-") as folder:
         each = Round(seed, servers, Path(folder))
@@ -207,23 +208,23 @@ def tried(seed: int, servers: Servers) -> bool:
 
 
 def main() -> int:
-    """Rounds, until one fails, or there were enough, or time is up."""
+    """Run rounds until one fails, their number is reached, or the time is up."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, help="of the first round; one by chance, if it is left out")
-    parser.add_argument("--rounds", type=int, help="default: until time is up")
-    parser.add_argument("--minutes", type=float, default=10.0, help="no round begins later (default: 10)")
+    parser.add_argument("--seed", type=int, help="seed of the first round (default: random)")
+    parser.add_argument("--rounds", type=int, help="number of rounds (default: until the time is up)")
+    parser.add_argument("--minutes", type=float, default=10.0, help="start no round after this time (default: 10)")
     options = parser.parse_args()
     first = secrets.randbelow(10**6) if options.seed is None else options.seed
     rounds = count(first) if options.rounds is None else range(first, first + options.rounds)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # where the cluster is
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # in order: nothing may outlive us
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # the address of the cluster
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a normal exit, so that all child processes are stopped
     deadline = time.monotonic() + 60 * options.minutes
     with Servers() as servers:
         for seed in rounds:
             if time.monotonic() > deadline:
                 break
             if not tried(seed, servers):
-                print(f"again: python tests/torture.py --seed {seed} --rounds 1")
+                print(f"to repeat: python tests/torture.py --seed {seed} --rounds 1")
                 return 1
     return 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from traffic import KINDS, REACH, SQUARE, Car, Place, Road
 
 from silbo.errors import MissingPart
-from silbo.model.log import Notified
+from silbo.model.notification import Notified
 
 try:
     from matplotlib import rc_context

@@ -20,12 +20,14 @@ from traffic import SQUARE, Road, add_options
 from verdict import disagrees
 
 import silbo
+from silbo.matching.choice import NoIndex
 from silbo.model.events import Event
+from silbo.streaming.failure import as_job_failure
 from silbo.streaming.job import LogWriter, Options, drain, notifications, start
-from silbo.streaming.records import Notified, Record
-from silbo.streaming.sending import Sender
+from silbo.streaming.sending import sending
 from silbo.streaming.spark import session
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
+from silbo.wire.records import NotificationRecord, Record
 
 PARTITIONS = 3  # of each topic
 BATCH = 10_000  # records of a partition in a batch, at most
@@ -50,8 +52,14 @@ def write(road: Road, log: Path, options: argparse.Namespace) -> tuple[list[Even
         counts[topic] += 1
         writer.send(topic, key, record)
 
-    # a broker has the rules of sessions; with a sender for its index it matches nothing, and writes what it accepts
-    broker = silbo.Broker(index=Sender(send, lambda: road.minute * MINUTE), record=events.append)
+    # a broker with the rules of sessions that matches nothing; its accepted events become records of the log
+    fold = sending(send, lambda: road.minute * MINUTE)
+
+    def record(event: Event) -> None:
+        events.append(event)
+        fold.apply([event])
+
+    broker = silbo.Broker(index=NoIndex(), record=record)
     road.connect(broker, options.cars, options.cameras)
     for _ in range(options.minutes):
         road.pass_minute()
@@ -60,7 +68,7 @@ def write(road: Road, log: Path, options: argparse.Namespace) -> tuple[list[Even
     return events, counts
 
 
-def match(log: Path, checkpoint: Path) -> tuple[list[Notified], list[Batch]]:
+def match(log: Path, checkpoint: Path) -> tuple[list[NotificationRecord], list[Batch]]:
     """Run the job to the end of the log; what it notified, and its batches."""
     query = start(session(brief=True), log, Options(checkpoint, order="strict", batch=BATCH))
     try:
@@ -71,7 +79,7 @@ def match(log: Path, checkpoint: Path) -> tuple[list[Notified], list[Batch]]:
     return notifications(log), [Batch(rows, seconds) for rows, seconds in told if rows]
 
 
-def summarise(road: Road, counts: Counter[str], got: list[Notified], batches: list[Batch]) -> None:
+def summarise(road: Road, counts: Counter[str], got: list[NotificationRecord], batches: list[Batch]) -> None:
     """What was written, and how fast it was matched."""
     seconds, (first, *others) = sum(batch.seconds for batch in batches), batches
     print(f"{len(road.cars):,} cars and {len(road.cameras)} cameras, {road.minute} minutes, {SQUARE:.0f} km square")
@@ -116,10 +124,13 @@ def main() -> int:
     parser.add_argument("--picture", type=Path, default=Path("out/road.png"), help="default: out/road.png")
     options = parser.parse_args()
     try:
-        return run(options)
+        with as_job_failure():
+            return run(options)
     except silbo.SilboError as error:
         print(f"road: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

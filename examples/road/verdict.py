@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from silbo.model.events import Event
-from silbo.model.log import Notified
+from silbo.model.notification import Notified
 from silbo.testing import compare
 
 

@@ -1,6 +1,6 @@
-"""What the driver speaks to: a bus with registers, and a stream that takes publications.
+"""The interface between the driver and a device: a bus with registers, and a stream that takes publications.
 
-The board, the simulated RTL and the recording fake stand behind it; what the registers mean is the driver's.
+The board, the simulated RTL and the fake implement it. The meaning of the registers is left to the driver.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Protocol
 
 
 class Device(Protocol):
-    """A matcher as its two interfaces show it. One caller at a time."""
+    """A matcher with its two interfaces. Only one thread may use it at a time."""
 
     def read(self, address: int) -> int:
-        """The register at this address: 32 bits, not negative."""
+        """Read the register at this address: 32 bits, not negative."""
 
     def write(self, address: int, value: int) -> None:
         """Write a register, and wait until it is written."""
@@ -22,4 +22,4 @@ class Device(Protocol):
         """Send a publication: its beats in order, the last one marked as the last."""
 
     def close(self) -> None:
-        """Let go of it; nothing may be asked of it afterwards."""
+        """Release the device; no other call may follow."""

@@ -1,11 +1,11 @@
-"""A device that plays a script: every access must be the one that is written there, and gets the answer beside it.
+"""A device with a script of expected accesses; a read gets the answer that the script has for it.
 
     fake = FakeDevice([Read(Register.ID, ID), Write(Register.COMMAND, Command.INIT), Send([1, 2, 3])])
     …
     fake.finish()
 
-It knows nothing of the matcher: it tests the exact traffic of a driver, and shows a driver what no real device would
-do on request. The first access that differs raises `UnexpectedAccess`, and so does `finish` if some are left.
+It knows nothing of the matcher. It tests the exact accesses of a driver, and gives answers that a real device would not
+give on request. The first access that differs raises `UnexpectedAccess`, and so does `finish` if some are left.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from silbo.hw.driver.registers import Register
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A read of a register, and what it gives."""
+    """A read of a register, and its answer."""
 
     address: int
     answer: int
@@ -56,7 +56,7 @@ Access: TypeAlias = Read | Write | Send
 
 
 class UnexpectedAccess(AssertionError):
-    """The driver did something else than the script says; `number` counts the accesses before it."""
+    """An access that differs from the script; `number` is the number of accesses before it."""
 
     def __init__(self, number: int, expected: Access | None, found: str) -> None:
         super().__init__(f"access {number}: expected {expected or 'none'}, found {found}")
@@ -65,7 +65,7 @@ class UnexpectedAccess(AssertionError):
 
 
 class FakeDevice:
-    """A device that follows a script, and keeps what was done."""
+    """A device that follows a script; `done` has the accesses so far."""
 
     def __init__(self, script: Iterable[Access]) -> None:
         self._script = list(script)
@@ -73,7 +73,7 @@ class FakeDevice:
         self.closed = False
 
     def read(self, address: int) -> int:
-        """The script's answer."""
+        """Return the script's answer, if the script expects this read."""
         match self._next():
             case Read(expected, answer) if expected == address:
                 self._advance()
@@ -81,19 +81,19 @@ class FakeDevice:
         raise self._deviation(f"read {_name(address)}")
 
     def write(self, address: int, value: int) -> None:
-        """Nothing happens, if it is the write that comes now."""
+        """Do nothing, if the script expects this write."""
         self._expect(Write(address, value))
 
     def send(self, words: Sequence[int]) -> None:
-        """Nothing happens, if it is the publication that comes now."""
+        """Do nothing, if the script expects this publication."""
         self._expect(Send(words))
 
     def close(self) -> None:
-        """Remember it."""
+        """Set `closed`."""
         self.closed = True
 
     def finish(self) -> None:
-        """Raise if a part of the script was not played."""
+        """Raise if accesses of the script are left."""
         if self._next() is not None:
             raise self._deviation("the end")
 
@@ -113,7 +113,7 @@ class FakeDevice:
 
 
 def _name(address: int) -> str:
-    """What the map calls an address; words of the result by their number."""
+    """The register's name for an address; words of the result have their number."""
     if address >= Register.MATCH:
         return f"MATCH[{(address - Register.MATCH) // 4}]"
     try:

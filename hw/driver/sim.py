@@ -1,7 +1,7 @@
-"""The simulated matcher as a device: the library that `simulation` compiles, by ctypes.
+"""The simulated matcher as a device: the library that `simulation` compiles, called through ctypes.
 
-A call runs the clock until the device has answered; between calls it stands still. So `cycles` counts what the
-device and its two buses took, and nothing of Python.
+A call runs the clock until the device has answered; between calls the clock stops. So `cycles` counts only the cycles
+of the device and its two buses, whatever time Python takes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from silbo.errors import Closed, DeviceError, DeviceNotAnswering, InvalidValue
-from silbo.hw.simulation import Parameters, library
+from silbo.hw.build.simulation import Parameters, library
 
 WAITED = "it did not answer for a million cycles"
 
 
 class _Outcome(IntEnum):
-    """What the library's functions give, as sim/x2cbbr_sim.cpp names it."""
+    """The results of the library's functions, as named in sim/x2cbbr_sim.cpp."""
 
     FINE = 0
     NO_ANSWER = 1
@@ -29,10 +29,10 @@ class _Outcome(IntEnum):
 
 
 class SimDevice:
-    """A matcher of its own, just reset."""
+    """A simulated matcher, just reset. Instances share no state."""
 
     def __init__(self, parameters: Parameters | None = None, *, vcd: Path | str | None = None) -> None:
-        """Compile it if it is not there; with `vcd`, write every signal's changes to this file."""
+        """Compile the library if it is not in the cache; with `vcd`, write every signal's changes to this file."""
         self.parameters = parameters or Parameters()
         self._library = _loaded(library(self.parameters, trace=vcd is not None))
         self._sim: int | None = self._library.x2cbbr_new()
@@ -43,7 +43,7 @@ class SimDevice:
         self.close()
 
     def read(self, address: int) -> int:
-        """The register at this address."""
+        """Read the register at this address."""
         value = c_uint32()
         self._checked(self._library.x2cbbr_read(self._alive, address, byref(value)), f"a read of {address:#05x}")
         return value.value
@@ -58,18 +58,18 @@ class SimDevice:
         self._checked(self._library.x2cbbr_send(self._alive, beats, len(words)), "a publication")
 
     def close(self) -> None:
-        """End the simulation, and its waveform."""
+        """End the simulation, and close its waveform file."""
         if getattr(self, "_sim", None) is not None:
             self._library.x2cbbr_delete(self._sim)
             self._sim = None
 
     @property
     def cycles(self) -> int:
-        """Of the clock, since it began."""
+        """Cycles of the clock since the simulation began."""
         return int(self._library.x2cbbr_cycles(self._alive))
 
     def tick(self, cycles: int = 1) -> None:
-        """Let the clock run."""
+        """Run the clock for some cycles."""
         self._library.x2cbbr_tick(self._alive, cycles)
 
     def flip_filter(self, entry: int, bit: int) -> None:
@@ -77,12 +77,12 @@ class SimDevice:
         self._checked(self._library.x2cbbr_flip_filter(self._alive, entry, bit), f"bit {bit} of entry {entry}")
 
     def flip_context(self, row: int, bit: int) -> None:
-        """Change one bit of a row of the contextManager memory: x_low from 0, x_high, y_low, y_high, 128 its VALID."""
+        """Change one bit of a row of the contextManager memory: x_low from 0, x_high from 32, …; bit 128 is VALID."""
         self._checked(self._library.x2cbbr_flip_context(self._alive, row, bit), f"bit {bit} of row {row}")
 
     def trace(self, vcd: Path | str) -> None:
         """Write every signal's changes to this file from now on."""
-        Path(vcd).touch()  # where that may not be, Python says so and why
+        Path(vcd).touch()  # if the file cannot be written, this raises an error with the reason
         self._checked(self._library.x2cbbr_trace(self._alive, str(vcd).encode()), "a waveform")
 
     @property
@@ -102,12 +102,12 @@ class SimDevice:
             case _Outcome.NO_SUCH_CELL:
                 raise InvalidValue("flip", f"the device has no {what}")
             case _Outcome.NO_TRACE:
-                raise DeviceError("this device was made without a waveform. Make it with SimDevice(vcd=FILE).")
+                raise DeviceError("this device was compiled without waveforms. Open it with SimDevice(vcd=FILE).")
 
 
 def _loaded(path: Path) -> Any:
-    """The library with its functions' types."""
-    made = CDLL(str(path))
+    """Load the library and set the types of its functions."""
+    loaded = CDLL(str(path))
     for name, gives, takes in (
         ("new", c_void_p, []),
         ("delete", None, [c_void_p]),
@@ -120,6 +120,6 @@ def _loaded(path: Path) -> Any:
         ("flip_context", c_int, [c_void_p, c_uint32, c_uint32]),
         ("trace", c_int, [c_void_p, c_char_p]),
     ):
-        function = getattr(made, f"x2cbbr_{name}")
+        function = getattr(loaded, f"x2cbbr_{name}")
         function.restype, function.argtypes = gives, takes
-    return made
+    return loaded

@@ -1,17 +1,18 @@
 """The driver of the X2CBBR matcher: its verbs, as reads and writes of a `Device`.
 
-It knows the register map and the order of accesses, and nothing of filters or contexts in silbo's sense: those are
-words and boxes of fixed point here, and `silbo.hw.offload` makes them. It is not for two threads at once.
+It knows the register map and the order of accesses, and nothing of silbo's filters and contexts: `silbo.hw.offload`
+translates them to words and boxes in fixed point. Only one thread may use a driver at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING
 
 from silbo.errors import DeviceError, DeviceFull, DeviceNotAnswering, InvalidValue
 from silbo.hw.driver.device import Device
+from silbo.hw.driver.device_box import BoxLike
 from silbo.hw.driver.registers import (
     FAILURE_MASK,
     FAILURE_SHIFT,
@@ -27,8 +28,11 @@ from silbo.hw.driver.registers import (
     Status,
 )
 
-# reads of STATUS before the device counts as dead. The longest that it may take, a publication that hits every row of
-# lists full of t-SIDs (255 subscriptions of 16 filters), is some 5,000 cycles, and a read takes two at the least.
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# reads of STATUS before the driver gives up. The longest operation, a publication that hits every row of lists full of
+# t-SIDs (255 subscriptions of 16 filters), takes some 5,000 cycles, and a read takes at least two.
 POLLS = 100_000
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1  # coordinates: signed, 32 bits
 MASK = (1 << 32) - 1
@@ -38,37 +42,27 @@ REMEDIES = {
     Failure.TOO_MANY_FILTERS: "Keep this subscription in software.",
     Failure.SMT_FULL: "Remove a subscription first, or keep this one in software.",
     Failure.CRT_FULL: "Remove a subscription first, or keep this one in software.",
-    Failure.NO_SUCH_TSID: "Remove only what was registered, and once.",
+    Failure.NO_SUCH_TSID: "Remove only a registered subscription, and only once.",
 }
 
 
-class Box(NamedTuple):
-    """Positions from low to high, ends included; any tuple of the four will do."""
-
-    x_low: int
-    x_high: int
-    y_low: int
-    y_high: int
-
-
-BoxLike: TypeAlias = Box | tuple[int, int, int, int]
 ENDS = (Register.X_LOW, Register.X_HIGH, Register.Y_LOW, Register.Y_HIGH)  # in the order of a box
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the device was built with."""
+    """The parameters that the device was built with."""
 
     crt_mode: CrtMode
     filters: int  # entries of the CAM
-    sids: int  # t-SIDs that can be given
+    sids: int  # t-SIDs that can be assigned
     subscribers: int  # rows of the contextManager memory
-    lanes: int  # of them tested in a cycle
+    lanes: int  # rows tested in a cycle
 
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
-    """What the last one of each kind took, in cycles of the device's clock."""
+    """How long the last operation of each kind took, in cycles of the device's clock."""
 
     match: int
     register: int  # or remove
@@ -78,22 +72,22 @@ class Cycles:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How full it is, and what it did since it was initialised."""
+    """How full the tables are, and the publications matched since the last initialisation."""
 
     subscriptions: int
     s_max: int
     filters: int
     publications: int
-    hcd: bool  # a filter of 31 subscriptions met another
+    hcd: bool  # a filter of 31 subscriptions got another
 
 
 class X2cbbr:
-    """The matcher behind a device, empty at first: what another program left there is forgotten."""
+    """The driver of a matcher. A new driver initialises the device, so it begins empty."""
 
     def __init__(self, device: Device, *, polls: int = POLLS) -> None:
         self._device = device
         self._polls = polls
-        self._is_settled = True  # nothing of a verb that failed is left on the device
+        self._is_settled = True  # False while a verb runs, and after one that was cut off
         self._identify()
         self.shape = self._shape()
         self.init()
@@ -105,21 +99,21 @@ class X2cbbr:
         self.close()
 
     def close(self) -> None:
-        """Let go of the device."""
+        """Close the device."""
         self._device.close()
 
     def init(self) -> None:
-        """Forget every subscription and context, and a result that nobody took."""
-        if self._until(lambda status: not status & Status.BUSY, "a command of before") & Status.DONE:
+        """Remove all subscriptions and contexts, and drop a result that was not taken."""
+        if self._until(lambda status: not status & Status.BUSY, "an earlier command") & Status.DONE:
             self._write(Register.COMMAND, Command.TAKE)
         self._do(Command.INIT)
 
     def register(self, words: Sequence[int], row: int | None = None, osid: int = 0) -> int:
-        """Add a subscription to these words, matched in the context of this row if one is given; its t-SID."""
+        """Register a subscription for these words, matched in the context of the row if one is given; its t-SID."""
         filters = [_word(word, "words") for word in words]
         subscriber = 0 if row is None else self._row(row) | VALID
         if not 0 <= osid < 1 << 64:
-            raise InvalidValue("osid", f"a number of 64 bits is expected, not {osid}")
+            raise InvalidValue("osid", f"a 64-bit number is expected, not {osid}")
         self._begin()
         self._write(Register.OSID_LOW, osid & MASK)
         self._write(Register.OSID_HIGH, osid >> 32)
@@ -130,24 +124,24 @@ class X2cbbr:
         return self._read(Register.TSID)
 
     def remove(self, tsid: int) -> None:
-        """Take a subscription away; its t-SID is given again."""
+        """Remove a subscription; its t-SID is free again."""
         self._tsid(tsid)
         self._begin()
         self._write(Register.TSID, tsid)
         self._do(Command.REMOVE)
 
     def osid(self, tsid: int) -> int:
-        """The o-SID that a t-SID stands for, from the SMT."""
+        """The o-SID of a t-SID, from the SMT."""
         self._write(Register.TSID, self._tsid(tsid))
         return self._read(Register.OSID_HIGH) << 32 | self._read(Register.OSID_LOW)
 
     @property
     def subscribers(self) -> int:
-        """How many rows the contextManager memory has."""
+        """The number of rows of the contextManager memory."""
         return self.shape.subscribers
 
     def set_context(self, row: int, box: BoxLike | None) -> None:
-        """Put a subscriber's box into its row, or take it away."""
+        """Write a subscriber's box to its row; None removes it."""
         self._row(row)
         if box is None:
             self._write(Register.CONTEXT, row)
@@ -170,7 +164,7 @@ class X2cbbr:
 
     @property
     def cycles(self) -> Cycles:
-        """What the last ones took."""
+        """The cycles of the last operation of each kind."""
         return Cycles(
             match=self._read(Register.MATCH_CYCLES),
             register=self._read(Register.REGISTER_CYCLES),
@@ -180,7 +174,7 @@ class X2cbbr:
 
     @property
     def usage(self) -> Usage:
-        """How full it is."""
+        """How full the tables are."""
         return Usage(
             subscriptions=self._read(Register.S),
             s_max=self._read(Register.S_MAX),
@@ -193,8 +187,8 @@ class X2cbbr:
         found = self._read(Register.ID), self._read(Register.VERSION)
         if found != (ID, VERSION):
             raise DeviceError(
-                f"this is no X2CBBR that this silbo knows: ID {found[0]:#010x}, version {found[1]}, "
-                f"where {ID:#010x}, version {VERSION} is expected. Load its bitstream, or build it anew."
+                f"this is no X2CBBR that this silbo knows: ID {found[0]:#010x}, version {found[1]}; "
+                f"expected ID {ID:#010x}, version {VERSION}. Load its bitstream, or build it again."
             )
 
     def _shape(self) -> Shape:
@@ -207,22 +201,22 @@ class X2cbbr:
         )
 
     def _begin(self) -> None:
-        """Begin a verb; where one before it was cut off, its filters and its result are dropped first."""
+        """Begin a verb; if an earlier one was cut off, drop its filters and its result first."""
         if not self._is_settled:
             unfinished = Status.BUSY | Status.MATCHING
-            if self._until(lambda status: not status & unfinished, "what was begun before") & Status.DONE:
+            if self._until(lambda status: not status & unfinished, "an earlier verb") & Status.DONE:
                 self._write(Register.COMMAND, Command.TAKE)
             self._write(Register.COMMAND, Command.DROP)
         self._is_settled = False
 
     def _do(self, command: Command) -> None:
-        """Give a command, wait for its end, and raise if it was refused."""
+        """Run a command to its end, and raise if it was refused."""
         self._write(Register.COMMAND, command)
         status = self._until(lambda status: not status & Status.BUSY, command.name)
         self._is_settled = True
         if status & Status.REFUSED:
             raise DeviceError(
-                f"the device was busy, and dropped {command.name}: another program uses it. Stop that one."
+                f"the device was busy, and dropped {command.name}: another program uses it. Stop that program."
             )
         match Failure(status >> FAILURE_SHIFT & FAILURE_MASK):
             case Failure.NONE:
@@ -233,7 +227,7 @@ class X2cbbr:
                 raise DeviceError.of(command.name, failure.name, REMEDIES[failure])
 
     def _until(self, over: Callable[[int], object], what: str) -> int:
-        """STATUS when it says so."""
+        """Read STATUS until `over` is true for it; returns it."""
         for _ in range(self._polls):
             status = self._read(Register.STATUS)
             if over(status):
@@ -258,29 +252,29 @@ class X2cbbr:
         return self._device.read(int(address))
 
     def _write(self, address: int, value: int) -> None:
-        self._device.write(int(address), int(value))  # plain integers: pynq takes no others
+        self._device.write(int(address), int(value))  # plain integers: pynq accepts no IntEnum
 
 
 def _beats(position: tuple[int, int] | None) -> tuple[int, int]:
-    """How a publication begins."""
+    """The two first beats of a publication: its position, or that it has none."""
     if position is None:
         return NO_POSITION, 0
     x, y = (_coordinate(each, "position") for each in position)
     if x == NO_POSITION:
-        raise InvalidValue("position", f"{LOWEST} as x means that there is none. Begin at {LOWEST + 1}.")
+        raise InvalidValue("position", f"{LOWEST} as x means that there is no position. The lowest x is {LOWEST + 1}.")
     return x, y
 
 
 def _coordinate(value: int, path: str) -> int:
-    """A signed coordinate as the bus carries it."""
+    """A signed coordinate as a word of the bus."""
     if not LOWEST <= value <= HIGHEST:
-        raise InvalidValue(path, f"{value} is no signed number of 32 bits. Clamp it.")
+        raise InvalidValue(path, f"{value} is not a signed 32-bit number. Clamp it.")
     return value & MASK
 
 
 def _word(value: int, path: str) -> int:
     if not 0 <= value <= MASK:
-        raise InvalidValue(path, f"{value} is no number of 32 bits")
+        raise InvalidValue(path, f"{value} is not a 32-bit number")
     return value
 
 

@@ -1,18 +1,18 @@
 // X2CBBR, the matching unit (PMU) with context: subscriptions are registered through AXI4-Lite,
-// publications come as words through AXI4-Stream, and the result is a bit for each t-SID.
+// publications arrive as words through AXI4-Stream, and the result is a bit for each t-SID.
 //
 // The XML parser (SCBXP), the units for subscriptions (SPU) and notifications (NPU) and the mode machine
-// have their place in the register map (hw/driver/registers.py) and none here yet.
+// have addresses in the register map (hw/driver/registers.py), but do not exist yet.
 `default_nettype none
 
 module x2cbbr #(
     parameter CRT_MODE    = 0,                // rows of the CRT: 0 bitmaps, 1 the paper's lists
     parameter FILTERS     = 256,              // entries of the CAM: 16, 32, 64 …
-    parameter SIDS        = 256,              // t-SIDs 0 (nobody) … SIDS-1: 16, 32 … 256
+    parameter SIDS        = 256,              // t-SIDs 0 (none) … SIDS-1: 16, 32 … 256
     parameter SLOTS       = 31,               // t-SIDs of a list row; one more reports HCD
     parameter MOST        = 16,               // filters of a subscription, 2 … 16
     parameter SUBSCRIBERS = 256,              // rows of the contextManager, a power of two, at most 4096
-    parameter LANES       = 16                // of them tested in a cycle, a power of two
+    parameter LANES       = 16                // rows tested in a cycle, a power of two
 ) (
     input  wire        aclk,
     input  wire        aresetn,               // synchronous
@@ -56,7 +56,7 @@ module x2cbbr #(
 
     wire clk = aclk;
     wire rst = !aresetn;
-    // nothing here is a secret or a privilege, and registers are whole words
+    // protection bits are ignored, and registers are whole words
     wire unused = &{1'b0, s_axi_awprot, s_axi_arprot, s_axi_awaddr[1:0], s_axi_araddr[1:0]};
 
     // commands
@@ -418,7 +418,7 @@ module x2cbbr #(
     stopwatch context_watch (
         .clk       (clk),
         .rst       (rst),
-        .running   (position_valid || scanning),  // the first rows are read as the position comes
+        .running   (position_valid || scanning),  // the first rows are read with the position
         .cycles_reg(context_cycles)
     );
 endmodule

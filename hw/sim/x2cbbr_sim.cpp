@@ -1,7 +1,7 @@
-// The verilated matcher behind functions of C: one clock, the handshakes of its two buses, bounded waits.
+// A C interface to the verilated matcher: one clock, the handshakes of its two buses, bounded waits.
 //
-// A call drives the inputs, ticks the clock until the device has answered, and gives 0 or a code below. Whoever calls
-// knows the registers; this file knows AXI alone. Memories are reached by the names that the RTL marks as public.
+// A call drives the inputs, ticks the clock until the device has answered, and returns 0 or a code below. The caller
+// knows the registers; this file knows only AXI. Memories are found by the names that the RTL marks as public.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 
 enum Outcome : int { FINE = 0, NO_ANSWER = 1, BUS_ERROR = 2, NO_SUCH_CELL = 3, NO_TRACE = 4 };
 
-constexpr uint64_t PATIENCE = 1000000;  // cycles: no command and no match takes a hundredth of it
+constexpr uint64_t PATIENCE = 1000000;  // cycles: no command and no match takes a hundredth of this
 constexpr int RESET = 8;                // cycles
 
 // One memory of the design, which may be spread over instances of a module: row r is in part r / rows of a part
@@ -37,14 +37,15 @@ struct Memory {
         if (row >= rows * parts.size() || bit >= width) return NO_SUCH_CELL;
         const VerilatedVar* part = parts[interleaved ? row % parts.size() : row / rows];
         const size_t index = interleaved ? row / parts.size() : row % rows;
-        // all of Verilator's types stand in memory with the low byte first, as this machine does
+        // all of Verilator's types have the low byte first in memory, on a little-endian machine
         static_cast<uint8_t*>(part->datap())[index * part->entSize() + bit / 8] ^= 1U << (bit % 8);
         return FINE;
     }
 };
 
-// While it lives, the thread works in this context: a model enters its memories' names into the thread's, not into
-// its own, and takes them from there at its end. In one context for all, the second model would find the first's.
+// Sets the thread's context for its own lifetime. A model enters the names of its memories into the thread's context,
+// not into its own, and removes them from there when it ends. With one context for all models, the second would find
+// the memories of the first.
 class Current {
 public:
     explicit Current(VerilatedContext& context) : before{Verilated::threadContextp()} {
@@ -99,7 +100,7 @@ public:
         model->s_axi_wstrb = 0xF;
         model->s_axi_wvalid = 1;
         model->s_axi_bready = 1;
-        // address and data are each taken in a cycle of their own, or in the same
+        // address and data may be accepted in different cycles
         const bool answered = until([this] {
             const bool address_taken = model->s_axi_awvalid && model->s_axi_awready;
             const bool data_taken = model->s_axi_wvalid && model->s_axi_wready;
@@ -154,7 +155,7 @@ public:
 
     int flip(const Memory& memory, uint32_t row, uint32_t bit) {
         const int flipped = memory.flip(row, bit);
-        tick(1);  // what reads the memory is worked out with the next edge
+        tick(1);  // signals that depend on the memory are evaluated with the next edge
         return flipped;
     }
 
@@ -193,13 +194,13 @@ private:
 
     template <typename Step>
     bool until(Step step) {
-        model->eval();  // inputs have changed: what the device answers within this cycle
+        model->eval();  // inputs have changed: evaluate the outputs of this cycle
         for (uint64_t waited = 0; waited < PATIENCE; ++waited)
             if (step()) return true;
         return false;
     }
 
-    // The memory of all instances whose path ends so, in the order of their numbers: bank[2] before bank[10].
+    // The memory in all instances whose path ends with `end`, in the order of their numbers: bank[2] before bank[10].
     Memory memory(const std::string& end, const char* name, uint32_t width, bool interleaved) {
         std::vector<std::pair<std::string, const VerilatedVar*>> found;
         for (const auto& [path, scope] : *context.scopeNameMap()) {

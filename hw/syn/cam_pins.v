@@ -1,6 +1,6 @@
-// The CAM alone, for place-and-route: its inputs come out of a register that a shift register fills, and its
+// The CAM alone, for place and route. Its inputs come from a register that a shift register fills, and its
 // answers leave through another shift register, so that four pins are enough and every path of the CAM
-// begins and ends in a register. `used` is left open, as where rows are bitmaps.
+// begins and ends in a register. `used` is left open, as in the core with bitmap rows.
 `default_nettype none
 
 module cam_pins #(
@@ -10,7 +10,7 @@ module cam_pins #(
 ) (
     input  wire clk,
     input  wire serial_in,
-    input  wire load,                         // give the CAM what came in, and take its answer; else move on
+    input  wire load,                         // pass the input to the CAM and load its answer; else shift
     output wire serial_out
 );
     localparam IN  = 2*WIDTH + ADDRESS + 7;

@@ -1,17 +1,16 @@
-"""What the core must answer: silbo's oracle, told the same as the core.
+"""The expected answers of the core: silbo's oracle, which gets the same events as the core.
 
-A word stands for one attribute with one value, `a3 = 7`; a t-SID for a subscription; a row of the contextManager
-for a session, whose box is in its context. The oracle compares integers as they are, and so does the core.
+A word is one attribute with one value, `a3 = 7`. A t-SID is a subscription. A row of the contextManager is a session
+with its box in its context. The oracle compares integers exactly, and so does the core.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 
 from silbo.engines.replay import OracleEngine
 from silbo.errors import SilboError
-from silbo.hw.tb.core import Box
+from silbo.hw.driver.device_box import DeviceBox
 from silbo.model.events import Advertise, Event, Publish, SetContext, Subscribe, Unsubscribe
 
 INSIDE = "pub.x >= this.x_low and pub.x <= this.x_high and pub.y >= this.y_low and pub.y <= this.y_high"
@@ -19,11 +18,11 @@ NOWHERE = dict.fromkeys(("x_low", "x_high", "y_low", "y_high"))
 
 
 def word(attribute: int, value: int) -> int:
-    """The filter `a{attribute} = {value}`, both less than 256, each cut into four digits, one to a byte.
+    """The word of the filter `a{attribute} = {value}`. Both are less than 256, in four digits of two bits, one a byte.
 
-    Which byte has the value's first digit depends on the attribute. So two values of one attribute, or two near
-    attributes, mostly differ in one byte alone, and each byte is that byte for some: a CAM that does not look at it
-    takes the one for the other.
+    The attribute decides which byte has the value's first digit. So two values of one attribute, or two near
+    attributes, mostly differ in one byte only, and every byte is that byte for some pairs: a CAM that ignores a byte
+    takes one word for another.
     """
     assert max(attribute, value) < 256
     values = ((value >> 2 * ((i - attribute) % 4) & 3) << 4 for i in range(4))
@@ -35,8 +34,8 @@ def words_of(attributes: Iterable[tuple[int, int]]) -> list[int]:
     return [word(name, value) for name, value in attributes]
 
 
-class Meaning:
-    """The oracle's state, and who is subscribed as which t-SID."""
+class ExpectedMatches:
+    """The oracle, and the session of each t-SID."""
 
     def __init__(self) -> None:
         self._oracle = OracleEngine()
@@ -44,7 +43,7 @@ class Meaning:
         self._apply(Advertise("publisher", "all", "true"))
 
     def subscribe(self, tsid: int, attributes: list[tuple[int, int]], row: int | None) -> None:
-        """A subscription was registered."""
+        """Tell the oracle of a registered subscription."""
         assert tsid not in self._session
         session = "out of context" if row is None else f"row {row}"
         self._session[tsid] = session
@@ -52,15 +51,15 @@ class Meaning:
         self._apply(Subscribe(session, str(tsid), text, None if row is None else INSIDE))
 
     def unsubscribe(self, tsid: int) -> None:
-        """It was removed."""
+        """Tell the oracle of a removed subscription."""
         self._apply(Unsubscribe(self._session.pop(tsid), str(tsid)))
 
-    def set_context(self, row: int, box: Box | None) -> None:
-        """A subscriber has another box, or none."""
-        self._apply(SetContext(f"row {row}", NOWHERE if box is None else asdict(box)))
+    def set_context(self, row: int, box: DeviceBox | None) -> None:
+        """Tell the oracle of a subscriber's new box, or that it has none."""
+        self._apply(SetContext(f"row {row}", NOWHERE if box is None else box._asdict()))
 
     def publish(self, position: tuple[int, int] | None, attributes: list[tuple[int, int]]) -> set[int]:
-        """Which t-SIDs match."""
+        """The t-SIDs that match a publication."""
         message = {f"a{name}": value for name, value in attributes}
         context = {} if position is None else {"x": position[0], "y": position[1]}
         return self._apply(Publish("publisher", message, context))

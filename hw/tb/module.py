@@ -1,7 +1,7 @@
 """One module under test, cycle by cycle.
 
-Inputs change while the clock is low; what a cycle's outputs were is looked at before the edge that ends it. So a
-step shows inputs and outputs as they stand beside each other in a waveform.
+Inputs change while the clock is low, and the outputs of a cycle are read before the edge that ends it. So a step shows
+inputs and outputs of the same cycle, as a waveform does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PERIOD = 10  # ns
 
 
 class Module:
-    """A clocked module; `pulses` are inputs that are 0 in each cycle that does not name them."""
+    """A clocked module. `pulses` are inputs that are 0 in every step that does not set them."""
 
     def __init__(self, dut: HierarchyObject, pulses: tuple[str, ...], outputs: tuple[str, ...]) -> None:
         self.dut = dut
@@ -25,7 +25,7 @@ class Module:
 
     @classmethod
     async def started(cls, dut: HierarchyObject, pulses: str, outputs: str, reset: str = "", **inputs: int) -> Module:
-        """With its clock running, these inputs, and its reset (or whatever clears it) given once."""
+        """Start the clock, set these inputs, and give the reset (or another clearing input) once."""
         module = cls(dut, tuple(pulses.split()), tuple(outputs.split()))
         Clock(dut.clk, PERIOD, "ns").start(start_high=False)
         await FallingEdge(dut.clk)
@@ -35,20 +35,20 @@ class Module:
         return module
 
     async def step(self, **inputs: int) -> SimpleNamespace:
-        """One cycle with these inputs; its outputs, None where they are undefined."""
+        """Run one cycle with these inputs; returns its outputs, None for those that are undefined."""
         for name, value in {**dict.fromkeys(self._pulses, 0), **inputs}.items():
             getattr(self.dut, name).value = value
-        await Timer(1, "ns")  # what depends on the inputs at once follows them
+        await Timer(1, "ns")  # for outputs that depend on the inputs combinationally
         seen = SimpleNamespace(**{name: self._value(name) for name in self._outputs})
         await FallingEdge(self.dut.clk)
         return seen
 
     async def steps(self, count: int, **inputs: int) -> list[SimpleNamespace]:
-        """So many of them."""
+        """Run `count` cycles with these inputs; returns the outputs of each."""
         return [await self.step(**inputs) for _ in range(count)]
 
     def size(self, name: str) -> int:
-        """A parameter."""
+        """The value of a parameter."""
         return int(getattr(self.dut, name).value)
 
     def _value(self, name: str) -> int | None:

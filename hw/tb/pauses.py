@@ -1,6 +1,6 @@
 """Patterns of pauses: when a sender is idle, or a receiver is not ready.
 
-A bench is crossed with them, since what works without a gap may fail with one, and the other way round.
+Benches run with all of them, since a module that works without gaps may fail with them, and the other way round.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Memories that a bench plays for FSM3: what is read comes with the next edge."""
+"""The memories that FSM3 works on, played by the bench: a row that is read arrives with the next edge."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from silbo.hw.tb.module import Module
 
 
-class Rows:
-    """Rows of the CRT with their visitors, and FSM3 working on them."""
+class RowMemories:
+    """The rows of the CRT and their numbers of visitors, connected to FSM3."""
 
     def __init__(self, fsm: Module, has_visitor_ports: bool) -> None:
         self._fsm = fsm
@@ -18,7 +18,7 @@ class Rows:
         self._read = {"row": 0, "visitors": 0}
 
     async def step(self, **inputs: int) -> SimpleNamespace:
-        """One cycle, with the memories following."""
+        """Run one cycle, and do the reads and writes that FSM3 asks for."""
         seen = await self._fsm.step(**self._read, **inputs)
         if seen.read:
             self._read["row"] = self.rows.get(seen.read_address, 0)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from silbo.hw.driver.device_box import DeviceBox
 from silbo.hw.driver.registers import (
     VALID,
     Register,
 )  # fmt: skip
-from silbo.hw.tb.core import Box, Core
+from silbo.hw.tb.core import CoreUnderTest
 from silbo.hw.tb.meaning import word
 
 HERE = (10, 10)
-AROUND = Box(0, 20, 0, 20)
-FAR = Box(1000, 1020, 1000, 1020)
+AROUND = DeviceBox(0, 20, 0, 20)
+FAR = DeviceBox(1000, 1020, 1000, 1020)
 
 
 @cocotb.test()
 async def the_borders_of_a_box_belong_to_it(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsid = await core.registered([word(1, 1)], 2)
-    await core.set_context(2, Box(-3, 5, -7, 11))
+    await core.set_context(2, DeviceBox(-3, 5, -7, 11))
     for x in (-4, -3, 0, 5, 6):
         for y in (-8, -7, 0, 11, 12):
             inside = -3 <= x <= 5 and -7 <= y <= 11
@@ -30,9 +31,9 @@ async def the_borders_of_a_box_belong_to_it(dut):
 
 @cocotb.test()
 async def a_box_reaches_from_the_lowest_number_to_the_highest(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsid = await core.registered([word(1, 1)], 2)
-    await core.set_context(2, Box(-(2**31), 2**31 - 1, -(2**31), 2**31 - 1))
+    await core.set_context(2, DeviceBox(-(2**31), 2**31 - 1, -(2**31), 2**31 - 1))
     for x in (-(2**31) + 1, -1, 0, 2**31 - 1):
         for y in (-(2**31), -1, 0, 2**31 - 1):
             assert await core.publish((x, y), [word(1, 1)]) == {tsid}
@@ -41,7 +42,7 @@ async def a_box_reaches_from_the_lowest_number_to_the_highest(dut):
 
 @cocotb.test()
 async def who_has_no_position_is_not_matched_in_context(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     inside = await core.registered([word(1, 1)], 0)
     outside = await core.registered([word(1, 1)])
     assert await core.publish(HERE, [word(1, 1)]) == {outside}
@@ -54,18 +55,18 @@ async def who_has_no_position_is_not_matched_in_context(dut):
 
 @cocotb.test()
 async def every_row_has_a_box_of_its_own(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     rows = range(0, core.size("SUBSCRIBERS"), max(1, core.size("SUBSCRIBERS") // 12))
     tsids = {row: await core.registered([word(1, 1)], row) for row in rows}
     for row in rows:
-        await core.set_context(row, Box(row, row, -row, -row))
+        await core.set_context(row, DeviceBox(row, row, -row, -row))
     for row in rows:
         assert await core.publish((row, -row), [word(1, 1)]) == {tsids[row]}
 
 
 @cocotb.test()
 async def one_subscriber_may_have_many_subscriptions(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     last = core.size("SUBSCRIBERS") - 1
     tsids = {await core.registered([word(1, 1)], last) for _ in range(4)}
     assert await core.publish(HERE, [word(1, 1)]) == set()
@@ -75,7 +76,7 @@ async def one_subscriber_may_have_many_subscriptions(dut):
 
 @cocotb.test()
 async def staged_coordinates_change_nothing_and_stay_for_the_next_row(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsids = [await core.registered([word(1, 1)], row) for row in (1, 2)]
     await core.set_context(1, AROUND)
     await core.stage_box(FAR)
@@ -91,9 +92,9 @@ async def staged_coordinates_change_nothing_and_stay_for_the_next_row(dut):
 @cocotb.test()
 async def a_publication_sees_the_contexts_as_they_were_when_its_position_came(dut):
     """A row moves at every moment around a scan: the publication sees one box or the other, and never parts of both."""
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     first, *rows = 0, core.size("SUBSCRIBERS") // 2, core.size("SUBSCRIBERS") - 1
-    west, east, in_west, in_east = Box(0, 20, 1000, 1020), Box(1000, 1020, 0, 20), (10, 1010), (1010, 10)
+    west, east, in_west, in_east = DeviceBox(0, 20, 1000, 1020), DeviceBox(1000, 1020, 0, 20), (10, 1010), (1010, 10)
     scan = core.size("SUBSCRIBERS") // core.size("LANES")
     constant = await core.registered([word(1, 1)], first)
     await core.set_context(first, AROUND)
@@ -113,14 +114,14 @@ async def a_publication_sees_the_contexts_as_they_were_when_its_position_came(du
                 assert waited <= scan + 8
         await core.set_context(row, None)
     assert min(moments) < 0 < scan < max(moments), "before, and after a wait"
-    assert not moments & set(range(1, scan)), "while the scan runs nothing is answered"
+    assert not moments & set(range(1, scan)), "no write is answered while the scan runs"
 
 
 async def moved_around(core, place, row, delay):
-    """Publish, and so many cycles later (or before) write the row.
+    """Publish, and write the row `delay` cycles later (or before, if it is negative).
 
-    Gives the cycle in which the write was answered, which follows the one in which the row was written; the cycle
-    in which the position came; and how many the write took.
+    Returns the cycle in which the write was answered, which is the one after the row was written; the cycle in which
+    the position arrived; and the cycles that the write took.
     """
     watching = cocotb.start_soon(moments_of(core.dut))
     writing = None
@@ -135,7 +136,7 @@ async def moved_around(core, place, row, delay):
 
 
 async def moments_of(dut):
-    """When the next write is answered, when the next position comes, how long the write took."""
+    """The cycles in which the next write is answered and the next position arrives, and how long the write took."""
     answered = asked = came = None
     beats = clock = 0
     while answered is None or came is None:

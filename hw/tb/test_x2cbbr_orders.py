@@ -5,6 +5,7 @@ from __future__ import annotations
 import cocotb
 from cocotbext.axi import AxiResp, AxiStreamFrame
 
+from silbo.hw.driver.device_box import DeviceBox
 from silbo.hw.driver.registers import (
     NOT_ZERO_SHIFT,
     VALID,
@@ -14,12 +15,12 @@ from silbo.hw.driver.registers import (
     Register,
     Status,
 )  # fmt: skip
-from silbo.hw.tb.core import Box, Core
+from silbo.hw.tb.core import CoreUnderTest
 from silbo.hw.tb.meaning import word, words_of
 from silbo.hw.tb.pauses import NAMES
 
 HERE = (10, 10)
-AROUND = Box(0, 20, 0, 20)
+AROUND = DeviceBox(0, 20, 0, 20)
 
 
 # commands at the wrong time
@@ -27,7 +28,7 @@ AROUND = Box(0, 20, 0, 20)
 
 @cocotb.test()
 async def a_command_in_a_publication_waits_for_its_result(dut):
-    core = await Core.started(dut, "alternating")
+    core = await CoreUnderTest.started(dut, "alternating")
     old = await core.registered([word(1, 1)])
     await core.stage([word(1, 1)], None, 5)
     await core.send(None, [word(1, 1), *words_of([(9, i) for i in range(60)])])
@@ -44,7 +45,7 @@ async def a_command_in_a_publication_waits_for_its_result(dut):
 
 @cocotb.test()
 async def a_removal_in_a_publication_waits_for_its_result(dut):
-    core = await Core.started(dut, "alternating")
+    core = await CoreUnderTest.started(dut, "alternating")
     leaving = await core.registered([word(1, 1), word(9, 59)])
     await core.write(Register.TSID, leaving)
     await core.send(None, [word(1, 1), *words_of([(9, i) for i in range(60)])])
@@ -58,7 +59,7 @@ async def a_removal_in_a_publication_waits_for_its_result(dut):
 
 @cocotb.test()
 async def a_publication_in_a_command_waits_for_its_end(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     words = words_of([(name, 1) for name in range(12)])
     await core.stage(words, None, 5)
     await core.write(Register.COMMAND, Command.REGISTER)
@@ -72,7 +73,7 @@ async def a_publication_in_a_command_waits_for_its_end(dut):
 
 @cocotb.test()
 async def a_result_is_held_until_it_is_taken(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     first = await core.registered([word(1, 1)])
     second = await core.registered([word(2, 1)])
     await core.send(None, [word(1, 1)])
@@ -91,7 +92,7 @@ async def a_result_is_held_until_it_is_taken(dut):
 
 @cocotb.test()
 async def status_says_of_a_result_which_words_are_not_zero(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     for tsid in range(1, core.size("SIDS")):
         await core.registered([word(tsid // 32, 1)])
     for number in range(core.size("SIDS") // 32):
@@ -106,10 +107,10 @@ async def status_says_of_a_result_which_words_are_not_zero(dut):
 
 @cocotb.test()
 async def what_is_written_while_a_command_is_at_work_is_refused(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     kept = await core.registered([word(1, 1)], None, 77)
     await core.stage([word(2, 1), word(3, 1)], None, 88)
-    await core.send(None, words_of([(9, i) for i in range(100)]))  # REGISTER waits behind it
+    await core.send(None, words_of([(9, i) for i in range(100)]))  # REGISTER waits for its end
     while not await core.status() & Status.MATCHING:
         pass
     await core.write(Register.COMMAND, Command.REGISTER)
@@ -129,8 +130,8 @@ async def what_is_written_while_a_command_is_at_work_is_refused(dut):
 
 @cocotb.test()
 async def a_command_that_comes_just_when_another_ends_is_refused_or_done_right(dut):
-    """Without a look at STATUS in between; a table that is full until then shows what the SMT knows of its end."""
-    core = await Core.started(dut)
+    """STATUS is not read in between. The SMT is full until REMOVE ends, so REGISTER shows whether it knows of that."""
+    core = await CoreUnderTest.started(dut)
     for tsid in range(1, core.size("SIDS")):
         await core.registered([word(tsid % 4, 1)])
     for delay in range(core.size("FILTERS") - 12, core.size("FILTERS") + 14):
@@ -148,7 +149,7 @@ async def a_command_that_comes_just_when_another_ends_is_refused_or_done_right(d
 
 @cocotb.test()
 async def a_command_that_there_is_not_does_nothing(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsid = await core.registered([word(1, 1)])
     for code in (0, 6, 7, 0x100 | Command.INIT, 0xFFFF_FFFF):
         await core.command(code)
@@ -157,7 +158,7 @@ async def a_command_that_there_is_not_does_nothing(dut):
 
 @cocotb.test()
 async def init_forgets_everything(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     await core.registered([word(1, 1)])
     await core.registered([word(1, 1), word(2, 1)], 3)
     await core.set_context(3, AROUND)
@@ -166,7 +167,7 @@ async def init_forgets_everything(dut):
     assert [await core.read(each) for each in (Register.S, Register.FILTERS_USED, Register.PUBLICATIONS)] == [0, 0, 0]
     assert await core.publish(HERE, words_of([(1, 1), (2, 1)])) == set()
     assert await core.registered([word(2, 1)], 3) == 1
-    assert await core.publish(HERE, words_of([(1, 1), (2, 1)])) == set(), "the context went too"
+    assert await core.publish(HERE, words_of([(1, 1), (2, 1)])) == set(), "the context was cleared too"
     assert await core.read(Register.PUBLICATIONS) == 2
 
 
@@ -176,8 +177,8 @@ async def init_forgets_everything(dut):
 @cocotb.test()
 @cocotb.parametrize(at=[1, 2, 5, 9, 14])
 async def a_reset_in_the_middle_leaves_an_empty_core(dut, at):
-    """A publication, a scan and a command are at work; each moment leaves something else half done."""
-    core = await Core.started(dut)
+    """A publication, a scan and a command are running; each moment leaves another step half done."""
+    core = await CoreUnderTest.started(dut)
     words = words_of([(name, 1) for name in range(8)])
     for _ in range(3):
         await core.registered(words, 1)
@@ -189,7 +190,7 @@ async def a_reset_in_the_middle_leaves_an_empty_core(dut, at):
     assert [await core.read(each) for each in (Register.S, Register.FILTERS_USED, Register.FILTER)] == [0, 0, 0]
     assert await core.publish(HERE, words) == set()
     assert await core.registered(words, 1) == 1
-    assert await core.publish(HERE, words) == set(), "the context went too"
+    assert await core.publish(HERE, words) == set(), "the context was cleared too"
     await core.stage(words, None, 1)
     writing = cocotb.start_soon(core.write(Register.COMMAND, Command.REGISTER))
     await core.cycles(at + 2)
@@ -204,7 +205,7 @@ async def a_reset_in_the_middle_leaves_an_empty_core(dut, at):
 
 @cocotb.test()
 async def publications_may_be_short(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsid = await core.registered([word(1, 1)])
     assert await core.publish(HERE, []) == set()
     assert await core.publish(None, [word(1, 1)]) == {tsid}
@@ -214,7 +215,7 @@ async def publications_may_be_short(dut):
 @cocotb.test()
 @cocotb.parametrize(idle=NAMES)
 async def publications_may_follow_each_other_at_once(dut, idle):
-    core = await Core.started(dut, idle)
+    core = await CoreUnderTest.started(dut, idle)
     tsids = [await core.registered([word(name, 1)]) for name in range(4)]
     for i in range(12):
         await core.send(None, [word(i % 4, 1), word(8, i)])
@@ -224,19 +225,19 @@ async def publications_may_follow_each_other_at_once(dut, idle):
 
 @cocotb.test()
 async def a_publication_of_a_single_beat_has_no_words_and_no_position(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsid = await core.registered([word(1, 1)])
     await core.stream.send(AxiStreamFrame([5]))
     assert await core.result() == set()
     assert await core.publish(None, [word(1, 1)]) == {tsid}
 
 
-# writes that are refused
+# refused writes
 
 
 @cocotb.test()
 async def a_write_of_less_than_four_bytes_is_an_error_and_changes_nothing(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsid = await core.registered([word(1, 1)], 1)
     await core.set_context(1, AROUND)
     for register in (Register.COMMAND, Register.FILTER, Register.X_LOW, Register.CONTEXT, Register.TSID):
@@ -250,7 +251,7 @@ async def a_write_of_less_than_four_bytes_is_an_error_and_changes_nothing(dut):
 
 @cocotb.test()
 async def a_row_or_a_t_sid_that_there_is_not_is_an_error_and_changes_nothing(dut):
-    core = await Core.started(dut)
+    core = await CoreUnderTest.started(dut)
     tsid = await core.registered([word(1, 1)], 1)
     await core.set_context(1, AROUND)
     rows, sids = core.size("SUBSCRIBERS"), core.size("SIDS")

@@ -1,10 +1,10 @@
-"""The whole core against the oracle, whatever pauses there are on its bus and its stream."""
+"""The whole core against the oracle, with all patterns of pauses on its bus and its stream."""
 
 from __future__ import annotations
 
 import cocotb
 
-from silbo.hw.tb.core import Core
+from silbo.hw.tb.core import CoreUnderTest
 from silbo.hw.tb.pauses import NAMES
 from silbo.hw.tb.traffic import Traffic
 
@@ -12,5 +12,5 @@ from silbo.hw.tb.traffic import Traffic
 @cocotb.test()
 @cocotb.parametrize(idle=NAMES, pressure=NAMES)
 async def what_it_matches_is_what_the_oracle_matches(dut, idle, pressure):
-    traffic = Traffic(await Core.started(dut, idle, pressure), f"{idle} {pressure}")
+    traffic = Traffic(await CoreUnderTest.started(dut, idle, pressure), f"{idle} {pressure}")
     await traffic.run(40)

@@ -1,21 +1,22 @@
-"""Subscriptions, contexts and publications at random, told to the core and to the oracle alike."""
+"""Random subscriptions, contexts and publications, given to the core and to the oracle alike."""
 
 from __future__ import annotations
 
 import random
 
+from silbo.hw.driver.device_box import DeviceBox
 from silbo.hw.driver.registers import CrtMode, Failure, Register
 from silbo.hw.tb.boxes import BORDERS
-from silbo.hw.tb.core import Box, Registered
-from silbo.hw.tb.meaning import Meaning, words_of
+from silbo.hw.tb.core import RegisterAnswer
+from silbo.hw.tb.meaning import ExpectedMatches, words_of
 
 
 class Traffic:
-    """Steps at random; there are so many attributes, the first of them much more often than the last."""
+    """Random steps, with `names` attributes, of which the first are much more frequent than the last."""
 
     def __init__(self, core, seed, names=6):
         self.core = core
-        self.meaning = Meaning()
+        self.meaning = ExpectedMatches()
         self.chance = random.Random(seed)
         self.sids = core.size("SIDS")
         last = core.size("SUBSCRIBERS") - 1
@@ -37,10 +38,12 @@ class Traffic:
     def box(self):
         if self.chance.random() < 0.2:
             return None
-        return Box(*sorted((self.coordinate(), self.coordinate())), *sorted((self.coordinate(), self.coordinate())))
+        return DeviceBox(
+            *sorted((self.coordinate(), self.coordinate())), *sorted((self.coordinate(), self.coordinate()))
+        )
 
     def position(self):
-        """Anywhere, or at a box's corner, or one off."""
+        """A random position, mostly at a corner or in the middle of a box, or one off."""
         x, y = self.coordinate(), self.coordinate()
         if self.boxes and self.chance.random() < 0.8:
             box = self.chance.choice(list(self.boxes.values()))
@@ -52,7 +55,7 @@ class Traffic:
         return max(min(found, 2**31 - 1), -(2**31))
 
     def message(self):
-        """Attributes at random, and mostly those of a subscription, or all but one of them."""
+        """Random attributes, mostly with those of a subscription added, or all but one of them."""
         attributes = dict(self.attributes(self.chance.choice((0, 2, 5))))
         if self.active and self.chance.random() < 0.85:
             wanted = list(self.chance.choice(list(self.active.values()))[1])
@@ -73,15 +76,15 @@ class Traffic:
             assert answer.failure == Failure.CRT_FULL
         else:
             free = min(set(range(1, self.sids)) - set(self.active))
-            assert answer == Registered(Failure.NONE, free)
+            assert answer == RegisterAnswer(Failure.NONE, free)
             self.meaning.subscribe(free, attributes, row)
             self.active[free] = osid, attributes
 
     def has_room(self, attributes, used, failure):
-        """Whether the CRT has, of which so many rows were used.
+        """Whether the CRT has room for these attributes, when `used` rows were in use.
 
-        With lists a filter takes one row more at the most, and row 0 is never behind another: where that leaves
-        enough rows there is room, and else the core says so, who alone knows how long its chains are.
+        With lists a filter takes at most one more row, and row 0 never follows another row. If enough rows are left
+        by this count, there is room; else the core's answer is believed, since only the core knows its chains.
         """
         if self.core.size("CRT_MODE") == CrtMode.LIST:
             return used + len(set(attributes)) <= self.core.size("FILTERS") - 1 or failure != Failure.CRT_FULL
@@ -114,7 +117,7 @@ class Traffic:
         self.matched += len(expected)
 
     async def run(self, steps):
-        """Some subscriptions and contexts, so many steps, and the end of all subscriptions."""
+        """Make some subscriptions and contexts, run `steps` random steps, and remove all subscriptions."""
         for _ in range(10):
             await self.subscribe()
             await self.set_context()
@@ -127,7 +130,7 @@ class Traffic:
         await self.chance.choices(verbs, weights=(3, 2, 2, 6))[0]()
 
     async def end(self):
-        assert self.matched > 5, "there was next to nothing to match"
+        assert self.matched > 5, "hardly anything matched"
         assert await self.core.read(Register.S) == len(self.active)
         assert await self.core.read(Register.FILTERS_USED) >= len(self.filters())
         for tsid, (osid, _) in self.active.items():

@@ -1,1 +1,1 @@
-"""The kernels of matching: what numba compiles. `layout` says what stands where in the arrays they share."""
+"""The kernels of matching, which numba compiles. `layout` defines the arrays that they share."""

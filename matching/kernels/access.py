@@ -1,4 +1,4 @@
-"""Access predicates: the constraint under which a conjunction is filed, its key, and what its posting says of it.
+"""Access predicates: the constraint under which a conjunction is filed, its key, and the interval in its posting.
 
 A message that may match finds the conjunction by one of its attributes: by a value, by the ends or a part of a
 string, or by the attribute's presence and the interval in which its number must lie.
@@ -67,7 +67,7 @@ from silbo.matching.kernels.layout import (
 from silbo.matching.kernels.lists import key_of
 from silbo.matching.kernels.search import step
 
-# how a way of access divides the messages that have the attribute, by experience: an equality keeps few of them
+# estimates: the share of the messages with the attribute that a way of access selects; an equality selects few
 EQUAL_SHARE, ENDS_SHARE, PART_SHARE, RANGE_SHARE = 0.05, 0.1, 0.2, 0.5
 
 
@@ -86,7 +86,7 @@ def signature_of(t, at):
 
 @inner
 def best_access(t, first, count):
-    """The constraint that the fewest messages are expected to meet, or -1 if none finds anything."""
+    """The constraint that the fewest messages are expected to satisfy, or -1 if none can be looked up."""
     state = state_of(t)
     words = words_of(t)
     attributes = attributes_of(t)
@@ -97,7 +97,7 @@ def best_access(t, first, count):
         if op == MISSING:
             continue
         base = (meta & 0xFFFFFFFF) * ATTRIBUTE
-        # how often messages have the attribute; before there are messages, how often filters name it tells it
+        # how often messages have the attribute; before there are messages, estimated by how often filters name it
         often = (attributes[base + A_SEEN] + attributes[base + A_NAMED] + 1) / (state[SEEN] + state[LIVE] + 1)
         expected = often * _share(op, words[first + i * CONSTRAINT + 1] >> 32)
         if expected < least:
@@ -160,7 +160,7 @@ def what_of(t, at):
 
 @inner
 def access_key(t, at):
-    """The key of the list in which a message that may match finds the conjunction."""
+    """The key of the list in which messages that may match find the conjunction."""
     way = _way(t, at)
     if way == ALWAYS:
         return key_of(t, ALWAYS, np.int64(0), np.int64(0))
@@ -176,7 +176,7 @@ def access_key(t, at):
             return key_of(t, A_EQUAL + 32 * NUMBER, attribute, bits)
         if op == S_EQ:
             return key_of(t, A_EQUAL + 32 * STRING, attribute, hash_of(words, first, words[constraint + 1]))
-        # of a bool: the mask 1 admits false alone, the mask 2 true alone
+        # a bool: mask 1 admits only false, mask 2 only true
         return key_of(t, A_EQUAL + 32 * BOOL, attribute, words[constraint + 1] - 1)
     if way == A_PREFIX or way == A_SUFFIX or way == A_GRAM:
         span = words[constraint + 1]
@@ -197,7 +197,7 @@ def _text_key(t, way, attribute, start, length):
 
 @inner
 def count_access(t, at, by):
-    """Keep count of the attribute's postings of this way of access, so that messages look up no more than there is."""
+    """Update the number of the attribute's postings for this way of access; messages skip ways that have none."""
     way = _way(t, at)
     if way == ALWAYS:
         return
@@ -218,7 +218,7 @@ def count_access(t, at, by):
 
 @inner
 def narrow(t, at, posting):
-    """Put into the posting the interval in which its access attribute's number must lie."""
+    """Narrow the posting's interval to one in which its access attribute's number must lie."""
     way = _way(t, at)
     if way != A_NUMBER:
         return
@@ -246,7 +246,7 @@ def narrow(t, at, posting):
 
 @inner
 def sharpen(t, at, posting):
-    """Make the interval of a posting say exactly what its only constraint says, if it can; whether it does."""
+    """Make a posting's interval equivalent to its only constraint, if possible; returns whether it is."""
     conjunctions = conjunctions_of(t)
     words = words_of(t)
     postings_f = postings_f_of(t)

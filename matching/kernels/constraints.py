@@ -1,6 +1,6 @@
-"""The constraints of a conjunction, checked one by one against the message at hand.
+"""Check the constraints of a conjunction one by one against the current message.
 
-A constraint is true or not; unknown (an absent attribute, a value of another kind) is not.
+A constraint holds only if it is true; unknown (an absent attribute, a value of another kind) does not hold.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def hash_of(words, first, span):
 
 @inner
 def number_holds(op, a, residue_a, b, residue_b):
-    """An exact comparison of two numbers."""
+    """Whether an exact comparison of two numbers holds."""
     below = a < b or (a == b and residue_a < residue_b)
     equal = a == b and residue_a == residue_b
     if op == N_EQ:

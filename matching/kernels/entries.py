@@ -1,6 +1,6 @@
-"""The kernels that Python calls. Few, since each is compiled by itself; their signatures are fixed.
+"""The kernels that Python calls. There are few, since each is compiled separately; their signatures are fixed.
 
-`silbo warm` makes them all; who needs one first makes it then.
+`silbo warm` compiles them all; otherwise the first caller does.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from silbo.matching.kernels.handles import handle_type
 
 log = logging.getLogger("silbo")
 
-# every file that a kernel has something of
+# every file whose code or constants are compiled into a kernel
 _SOURCES = [*Path(__file__).parent.glob("*.py"), *(Path(str(each.__file__)) for each in (cells, scalars, evaluation))]
 _DIGEST = digest_of(_SOURCES)
 
-NOTICE = 1.5  # seconds: loading from the cache takes less
-REMOVE, UNFILE_FAMILY, FILE_FAMILY, REHASH = 0, 1, 2, 3  # what `change` does
+NOTICE = 1.5  # seconds before a warning is logged; loading from the cache takes less
+REMOVE, UNFILE_FAMILY, FILE_FAMILY, REHASH = 0, 1, 2, 3  # operations of `change`
 
 
 def _whole_numbers(count: int) -> Any:
-    """The signature: a handle and so many integers in, an integer out."""
+    """The signature of a kernel: it takes a handle and `count` integers, and returns an integer."""
     from numba import int64
 
     return int64(handle_type(), *[int64] * count)
 
 
 def change(t, what, which, how):
-    """Everything that is rare, in one kernel: each of its own would be compiled with all that it calls."""
+    """Run one of the rare operations. They share a kernel, since each kernel is compiled with all that it calls."""
     if what == REMOVE:
         return store.remove(t, which)
     if what == UNFILE_FAMILY:
@@ -53,14 +53,14 @@ KERNELS = (RUN, ADD, CHANGE, WRITE)
 
 
 def made() -> tuple[Callable[..., int], Callable[..., int], Callable[..., int]]:
-    """`run`, `add` and `change`, compiled, and the kernel of bulk changes; whoever waits for it is told why."""
+    """Compile all kernels, and return `run`, `add` and `change`. Logs a warning if that takes long."""
     if not all(kernel.is_made for kernel in KERNELS):
         _make()
     return RUN.make(), ADD.make(), CHANGE.make()
 
 
 def _make() -> None:
-    notice = Timer(NOTICE, log.warning, ["silbo compiles its matching kernels, once; `silbo warm` does it ahead"])
+    notice = Timer(NOTICE, log.warning, ["silbo is compiling its matching kernels, once; `silbo warm` does it ahead"])
     notice.daemon = True
     notice.start()
     try:

@@ -1,9 +1,9 @@
 """Grids over context rows: where subscribers are, by the two variables that a family of functions reads.
 
 A grid holds one entry for each row that has subscriptions of the family, and is repaired lazily: a context
-change puts the row into a queue, and the next match moves it. It only chooses candidates, so every bound is
-widened by more than arithmetic can lose (`SLACK`), and a position that is no ordinary place on the globe is
-looked at from everywhere.
+change puts the row into a queue, and the next match moves it. It only selects candidates, so every bound is
+widened by more than arithmetic can lose (`SLACK`), and a row whose degrees are outside the ordinary ranges is near
+every publisher.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ from silbo.matching.kernels.layout import (
 )
 from silbo.matching.kernels.lists import file, find, key_of, room_for, unfile
 
-FAR = 1 << 40  # cells from the origin: what lies further shares the last one
-MOST = 256  # cells on a side: a box that touches more is a walk over all rows
-SLACK = 1e-9  # of the numbers involved: 256 roundings lose a ten-thousandth of it
-TINY = 1e-150  # squares of less are 0
+FAR = 1 << 40  # cells from the origin: positions further away share the last cell
+MOST = 256  # cells on a side: if a box touches more, all rows are walked instead
+SLACK = 1e-9  # times the numbers involved: 256 roundings lose a ten-thousandth of that
+TINY = 1e-150  # squares of much smaller numbers underflow to 0
 
 
 @inner
@@ -89,7 +89,7 @@ def cell_at(position, size):
 
 @inner
 def is_on_globe(lon, lat):
-    """Whether degrees are in the ranges in which nearness is what it seems."""
+    """Whether a longitude and a latitude are in their ordinary ranges."""
     return -180.0 <= lon <= 180.0 and -90.0 <= lat <= 90.0
 
 
@@ -109,7 +109,7 @@ def key_at(t, family, x, y):
 
 @inner
 def place(t, row, family):
-    """Bring a row to the cell where its context is now, or out of the grid if it has no position."""
+    """Move a row to the cell of its current position, or out of the grid if it has no position."""
     state = state_of(t)
     postings = postings_of(t)
     postings_f = postings_f_of(t)
@@ -153,7 +153,7 @@ def place(t, row, family):
 
 @inner
 def repair(t):
-    """Move the rows whose context changed since the last time, in every grid that they are in."""
+    """Move the rows whose context changed since the last call, in every grid that they are in."""
     state = state_of(t)
     families = families_of(t)
     places = places_of(t)
@@ -174,7 +174,7 @@ def repair(t):
 
 @inner
 def rows_near(t, family):
-    """Collect in `near` the own lists of the rows that may lie in reach of the publisher; how many, -1 if all may."""
+    """Collect in `near` the lists of the rows that may be in reach of the publisher; returns how many, -1 for all."""
     stream = stream_of(t)
     stream_f = stream_f_of(t)
     pubs = pubs_of(t)
@@ -202,7 +202,7 @@ def rows_near(t, family):
 
 @inner
 def _near_on_globe(t, family, lon, lat, reach):
-    """Reach is in metres; meridians run together towards the poles and wrap round the back of the globe."""
+    """The same with a reach in metres: meridians converge towards the poles, and longitudes wrap around."""
     postings = postings_of(t)
     lists = lists_of(t)
     families_f = families_f_of(t)
@@ -242,14 +242,14 @@ def _near_on_globe(t, family, lon, lat, reach):
 
 @inner
 def _collect(t, family, x, wide_x, line, last_line, y, wide_y, count, size):
-    """The rows of the cells that the box touches, if they lie in the box themselves; -1 if there are too many."""
+    """Add the rows in the box, from the cells that it touches; returns the new count, -1 if there are too many."""
     postings = postings_of(t)
     postings_f = postings_f_of(t)
     lists = lists_of(t)
     families = families_of(t)
     near = near_of(t)
     column, last_column = cell_at(x - wide_x, size), cell_at(x + wide_x, size)
-    # each by itself: the product of two large numbers may be anything
+    # compared separately: the product of two large numbers may overflow
     if last_column - column >= MOST or last_line - line >= MOST:
         return -1
     looked = family * FAMILY + F_LOOKED
@@ -262,7 +262,7 @@ def _collect(t, family, x, wide_x, line, last_line, y, wide_y, count, size):
             families[looked] += lists[found * LIST + L_COUNT]
             start = lists[found * LIST + L_START] * POSTING
             for at in range(start, start + lists[found * LIST + L_COUNT] * POSTING, POSTING):
-                # a key is a hash: what another cell, or something that is no cell, filed here is passed over
+                # a key is a hash: skip postings of other families, and postings that are not in a cell
                 if postings[at + P_PROGRAM] != CELL | family:
                     continue
                 if abs(postings_f[at + P_LOW] - x) <= wide_x and abs(postings_f[at + P_HIGH] - y) <= wide_y:

@@ -1,8 +1,8 @@
-"""How kernels reach the arrays: each function takes one handle and opens what it needs.
+"""How kernels access the arrays: each function takes one handle and opens the arrays that it needs.
 
 Passing an array costs time at every call; a handle is one array, of addresses and
 sizes, and opening one of its arrays is two loads. In the checked mode the handle is a tuple of the arrays
-themselves, so that every access is seen by the bounds check. `matching.arrays` owns the memory.
+themselves, so that the bounds of every access are checked. `matching.arrays` owns the memory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ARRAYS: dict[str, np.dtype[Any]] = {
 
 
 def _opener(number: int, dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """What opens the array with this number: a function that is code of its caller, not compiled by itself."""
+    """The function that opens the array with this number. It is inlined into its caller, not compiled separately."""
     if CHECKED:
 
         def opened(t):
@@ -85,8 +85,8 @@ gathered_of, out_of, ends_of = OPENERS["gathered"], OPENERS["out"], OPENERS["end
 
 
 @intrinsic
-def prefetch(_context, array, index):  # noqa: ARG001  # its type is said below
-    """Ask the processor for a word's memory, without waiting for it."""
+def prefetch(_context, array, index):  # noqa: ARG001  # the type of `index` is given below
+    """Fetch a word's memory into the caches, without waiting for it."""
 
     def code(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -94,7 +94,7 @@ def prefetch(_context, array, index):  # noqa: ARG001  # its type is said below
         kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
         call = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
         place = builder.bitcast(builder.gep(data, [arguments[1]]), pointer)
-        # to read, into every cache, data
+        # for reading, into every level of cache, data and not code
         builder.call(call, [place, *(ir.Constant(number, each) for each in (0, 3, 1))])
         return context.get_dummy_value()
 
@@ -102,6 +102,6 @@ def prefetch(_context, array, index):  # noqa: ARG001  # its type is said below
 
 
 def handle_type() -> Any:
-    """What numba calls a handle."""
+    """The numba type of a handle."""
     arrays = [types.Array(_NUMBA[dtype], 1, "C") for dtype in ARRAYS.values()]
     return types.Tuple(arrays) if CHECKED else types.Array(types.int64, 1, "C")

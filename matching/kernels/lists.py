@@ -1,9 +1,9 @@
 """Lists of postings by key: an open-addressing table from keys to lists, and the slices that hold them.
 
 Conjunctions are filed here under their access predicate, or under their subscriber's row; rows of contexts
-are filed under their grid's cell. A key is a hash: two things that share one share a list, and the check of
-what was found sets them apart. A list that is full moves to a larger slice at the end of the
-postings; what it leaves is reclaimed by compaction.
+are filed under their grid's cell. A key is a hash: different things with the same key share a list, and the
+check of each posting tells them apart. A full list moves to a larger slice at the end of the postings;
+compaction reclaims the old slice.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from silbo.matching.kernels.layout import (
 
 @inner
 def key_of(t, way, what, detail):
-    """A key of a way of access and two words; never 0, which marks an empty place."""
+    """The key of a way of access and two words; never 0, which marks an empty place."""
     return mixed(state_of(t)[SEED], way, what, detail)
 
 
 @inner
 def mixed(seed, way, what, detail):
-    """Four words as one. The seed is the index's own: nobody can tell which constants share a place in the table."""
+    """A hash of four words. Each index has its own seed, so nobody can predict which constants collide."""
     word = np.int64(way) * 0x2545F4914F6CDD1D + what * 0x1D8E4E27C47D124F + seed
     word ^= (word >> 31) & 0x1FFFFFFFF
     word = word * 0x369DEA0F31A53F85 + detail
@@ -83,13 +83,13 @@ def find(t, key):
 
 @inner
 def grown(capacity):
-    """The capacity of a list that grows: twice for short ones, by half for long ones."""
+    """The new capacity of a full list: twice the old one if it is short, half as much again if it is long."""
     return 2 * capacity if 0 < capacity < 8 else capacity + capacity // 2 + 1
 
 
 @inner
 def room_for(t, key):
-    """DONE if one more posting under the key has room; else what must grow first."""
+    """DONE if one more posting under the key has room, else the status that says which array must grow."""
     state = state_of(t)
     postings = postings_of(t)
     keys = keys_of(t)
@@ -112,7 +112,7 @@ def room_for(t, key):
 
 @inner
 def file(t, key, what):
-    """A place for one more posting under a key: the list; the place is its last. There must be room."""
+    """Make a place for one more posting under a key, and return its list; the place is the list's last. Needs room."""
     state = state_of(t)
     postings = postings_of(t)
     lists = lists_of(t)
@@ -139,38 +139,38 @@ def file(t, key, what):
 def _new_list(t, key):
     state = state_of(t)
     lists = lists_of(t)
-    made = state[FREE_LIST]
-    if made >= 0:
-        state[FREE_LIST] = lists[made * LIST + L_START]
+    number = state[FREE_LIST]
+    if number >= 0:
+        state[FREE_LIST] = lists[number * LIST + L_START]
     else:
-        made = state[LISTS]
+        number = state[LISTS]
         state[LISTS] += 1
-    at = made * LIST
+    at = number * LIST
     lists[at + L_START] = 0
     lists[at + L_COUNT] = 0
     lists[at + L_CAPACITY] = 0
     lists[at + L_KEY] = key
     lists[at + L_SEEN] = -1
-    enter(t, key, made)
+    enter(t, key, number)
     state[KEYS] += 1
-    return made
+    return number
 
 
 @inner
-def enter(t, key, made):
-    """Put a key that is not there into the table."""
+def enter(t, key, number):
+    """Add a key to the table, which must not contain it."""
     keys = keys_of(t)
     mask = keys.size // 2 - 1
     at = key & mask
     while keys[2 * at] != 0:
         at = (at + 1) & mask
     keys[2 * at] = key
-    keys[2 * at + 1] = made
+    keys[2 * at + 1] = number
 
 
 @inner
 def unfile(t, found, place):
-    """Take a posting out: the last of its list takes its place, and whoever owns that one is told."""
+    """Remove a posting: the last one of its list takes its place, and the record that points to that one is updated."""
     state = state_of(t)
     postings = postings_of(t)
     lists = lists_of(t)
@@ -202,7 +202,7 @@ def unfile(t, found, place):
 
 @inner
 def _leave(t, key):
-    """Take a key out; those behind it move up, so that no search ends too early."""
+    """Remove a key; the keys after it move up, so that no search ends too early."""
     keys = keys_of(t)
     mask = keys.size // 2 - 1
     at = key & mask

@@ -1,9 +1,9 @@
-"""The machine that evaluates context functions: a stack of typed values, SQL's truths and one more.
+"""The machine that evaluates context functions: a stack of typed values, SQL's truths, and MAYBE.
 
 A program evaluates its function as written, on exact numbers and on doubles in the written order. `MAYBE`
-stands for what only Python can tell (geometries whose bounds meet): it spreads through `and`, `or` and `not`
-like a truth that is not yet known. What is required at the top and not true ends the program at once. Boxes
-are so common that their clauses are instructions of their own, with the same arithmetic.
+means that only Python can decide (geometries whose bounds meet); it propagates through `and`, `or` and `not`
+like a truth that is not yet known. A clause of the top-level `and` that is neither TRUE nor MAYBE stops the program
+(REQUIRE). Clauses of boxes are so common that each form has its own instruction, with the same arithmetic.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ DEGREE = EARTH * math.pi / 180  # metres along a meridian
 
 @inner
 def truth(t, first, size, row_at):
-    """TRUE, FALSE (or unknown) or MAYBE of the program at word `first` for the context at cell word `row_at`."""
+    """Run the program at word `first` for the context at cell word `row_at`: TRUE, FALSE (or unknown) or MAYBE."""
     words = words_of(t)
     words_f = words_f_of(t)
     stack = stack_of(t)
@@ -163,7 +163,7 @@ def truth(t, first, size, row_at):
 
 @inner
 def _clause_holds(t, code, argument, constant, packed, row_at):
-    """A clause of a box: `abs(pub.a - this.b) <= c`, `pub.a <= this.b + c`, a `distance` or `geo_distance` `<= c`."""
+    """Whether a box clause is true: `abs(pub.a - this.b) <= c`, `pub.a <= this.b + c`, or a distance `<= c`."""
     stream = stream_of(t)
     stream_f = stream_f_of(t)
     pubs = pubs_of(t)
@@ -197,20 +197,20 @@ def _clause_holds(t, code, argument, constant, packed, row_at):
 
 @inner
 def _is_beyond(lat1, lat2, metres):
-    """Whether the latitudes alone are clearly farther apart: most positions are, and six trigonometric calls saved."""
+    """Whether the latitudes alone are clearly farther apart: this is common, and saves six trigonometric calls."""
     apart = abs(lat1 - lat2) * DEGREE
     return abs(lat1) <= 90.0 and abs(lat2) <= 90.0 and apart > metres * (1 + 1e-6) + 1.0
 
 
 @inner
 def _is_within(distance, constant, comparison):
-    """A distance, if it is a finite number, against a constant: `<=` or `<`."""
+    """Whether a distance is finite, and `<=` or `<` a constant."""
     return math.isfinite(distance) and (distance < constant or (distance == constant and comparison == LE))
 
 
 @inner
 def _is_of(comparison, order_of_both):
-    """Whether a comparison is true of two values in this order: negative, zero or positive."""
+    """Whether a comparison is true for two values with this order: negative, zero or positive."""
     if comparison == EQ:
         return order_of_both == 0
     if comparison == NE:
@@ -233,7 +233,7 @@ def _set_truth(t, top, result):
 
 @inner
 def _chain(t, count, decisive, top):
-    """`and` or `or` of the truths from `top` on: the decisive one, else maybe, else unknown, else the other."""
+    """The `and` or `or` of the truths from `top` on: the decisive one, else maybe, else unknown, else the other."""
     stack = stack_of(t)
     found = TRUE - decisive
     for i in range(count):
@@ -246,7 +246,7 @@ def _chain(t, count, decisive, top):
 
 @inner
 def _push(t, code, head, argument, at, first, top, row_at):
-    """Put a constant, an attribute or a variable on the stack; kind 0 if it is absent."""
+    """Push a constant, an attribute or a variable on the stack; its kind is 0 if it is absent."""
     stream = stream_of(t)
     words = words_of(t)
     attributes = attributes_of(t)
@@ -290,7 +290,7 @@ def _push(t, code, head, argument, at, first, top, row_at):
 
 @inner
 def _calculate(t, code, count, top):
-    """Arithmetic on doubles: the result takes the operands' place; what is no finite number is nothing."""
+    """Replace the operands by the result of double arithmetic, absent if it is not finite; returns the new top."""
     stack = stack_of(t)
     stack_f = stack_f_of(t)
     top -= (count - 1) * VALUE
@@ -331,10 +331,10 @@ def _calculate(t, code, count, top):
 
 @inner
 def geo_distance(lon1, lat1, lon2, lat2):
-    """Great-circle distance in metres by the haversine formula, of degrees."""
+    """The great-circle distance in metres by the haversine formula; the arguments are degrees."""
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
     half_phi, half_lambda = (phi2 - phi1) / 2, (math.radians(lon2) - math.radians(lon1)) / 2
-    # 2, but no constant: of a constant the compiler makes a product, which differs in its last bit from libm's pow
+    # 2, but not a constant: with a constant the compiler emits a product, which differs in its last bit from libm's pow
     two = 2.0 + 0.0 * lon1
     a = math.pow(math.sin(half_phi), two) + math.cos(phi1) * math.cos(phi2) * math.pow(math.sin(half_lambda), two)
     return 2 * EARTH * math.asin(math.sqrt(min(1.0, a)))
@@ -342,7 +342,7 @@ def geo_distance(lon1, lat1, lon2, lat2):
 
 @inner
 def _compared(t, comparison, top):
-    """A comparison of the values at `top` and above it; unknown if their kinds do not fit."""
+    """The truth of a comparison of the values at `top` and above it; unknown if their kinds do not fit."""
     stack = stack_of(t)
     stack_f = stack_f_of(t)
     other = top + VALUE
@@ -371,7 +371,7 @@ def _strings_order(t, comparison, top, other):
     heap_b = heap_b_of(t)
     stack = stack_of(t)
     if comparison <= NE and stack[top + V_PAYLOAD] != stack[other + V_PAYLOAD]:
-        return 1  # other hashes, other strings
+        return 1  # different hashes, so different strings
     a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
     b = _buffer(stack[other + V_BUFFER], stream_b, words_b, heap_b)
     return order(a, stack[top + V_OFFSET], _length(t, top), b, stack[other + V_OFFSET], _length(t, other))
@@ -379,7 +379,7 @@ def _strings_order(t, comparison, top, other):
 
 @inner
 def _length(t, at):
-    """The bytes of a string on the stack; of a subscriber's they stand before the text, where few have to look."""
+    """The length in bytes of a string on the stack. A subscriber's is read from the heap here, since few need it."""
     stack = stack_of(t)
     if stack[at + V_BUFFER] == HEAP_BYTES:
         return heap_of(t)[stack[at + V_OFFSET] // 8 - 1] >> 32
@@ -415,7 +415,7 @@ def _pattern(t, pattern, top):
 
 @inner
 def _in_list(t, head, at, first, top):
-    """Membership in a list of constants; a list of bools is a mask."""
+    """The truth of membership in a list of constants; a list of bools is a mask."""
     stream_b = stream_b_of(t)
     words = words_of(t)
     words_f = words_f_of(t)
@@ -435,7 +435,7 @@ def _in_list(t, head, at, first, top):
 
 @inner
 def _in_set(t, top):
-    """Membership in a set-valued variable: a block of its length and kind, then its members."""
+    """The truth of membership in a set-valued variable: a block of its length and kind, then its members."""
     stream = stream_of(t)
     stream_f = stream_f_of(t)
     stream_b = stream_b_of(t)
@@ -479,7 +479,7 @@ def _member(t, kind, top, stack, stack_f, stream_b, words_b, heap_b, items, item
 
 @inner
 def _point(t, top):
-    """A point of the two numbers at `top` and above it; its bounds are itself, kept where a payload stands."""
+    """Replace the two numbers at `top` and above it by a point, with x as payload and y as residue."""
     stack = stack_of(t)
     stack_f = stack_f_of(t)
     other = top + VALUE
@@ -491,7 +491,7 @@ def _point(t, top):
 
 @inner
 def _spatial(t, top):
-    """Shapes whose bounds do not meet have nothing in common; else only geometry can tell."""
+    """FALSE for shapes whose bounds do not meet; otherwise MAYBE, since only Python can decide."""
     stack = stack_of(t)
     other = top + VALUE
     if stack[top + V_KIND] != SHAPE or stack[other + V_KIND] != SHAPE:

@@ -1,7 +1,7 @@
-"""One publication against all subscriptions: collect lists of postings, then walk them in one loop.
+"""Match a publication with all subscriptions: collect lists of postings, then walk them in one loop.
 
-Whatever a list promised, a candidate is decided here by its signature, its constraints and its function as
-written; only what the machine calls MAYBE is left to Python. The order of the last two is the planner's.
+Whichever list it is in, a candidate is decided here by its signature, its constraints and its function as
+written; only a function that is MAYBE is left to Python. The planner chooses the order of the last two.
 """
 
 from __future__ import annotations
@@ -122,24 +122,24 @@ from silbo.matching.kernels.layout import (
 from silbo.matching.kernels.lists import find, key_of
 from silbo.matching.kernels.selectivity import context_holds, survey
 
-# an integer of one type from the start: a literal, or a 4-byte field, makes numba compile a function once more
+# always an int64: for a literal or a 4-byte field, numba would compile a function a second time
 NOTHING = np.int64(0)
 
-SURVEY = 16  # every so many publications some conjunctions are surveyed
-EAGER = 64  # the first publications are all surveyed
-GATHERED = 64  # candidates whose memory is asked for at a time
+SURVEY = 16  # publications from one survey to the next
+EAGER = 64  # the first publications, for each of which there is a survey
+GATHERED = 64  # candidates whose memory is prefetched at a time
 
 
 @inner
 def step(hashed, byte):
-    """The hash of some bytes and one more."""
+    """Extend the hash of some bytes by one more byte."""
     return hashed * 0x100000001B3 + byte + 1
 
 
 def run(t, start, end):
-    """Walk the events of the stream in their order: a context is a table write, a publication a match.
+    """Apply the events of the stream in their order: a context change writes cells, a publication is matched.
 
-    Stops before an event for which something must grow, and behind a publication that Python must look at.
+    Stops before an event for which an array must grow, and after a publication that Python must handle.
     """
     state = state_of(t)
     stream = stream_of(t)
@@ -205,7 +205,7 @@ def _write(t, at):
 
 @inner
 def match(t, at):
-    """Match one publication of the stream; whether something is left to Python."""
+    """Match one publication of the stream; returns whether a candidate is left to Python."""
     state = state_of(t)
     stream = stream_of(t)
     attributes = attributes_of(t)
@@ -213,27 +213,27 @@ def match(t, at):
     families = families_of(t)
     entries = (stream[at] >> 8) & 0xFFFF
     first = at + HEAD
-    behind = first + entries * SCALAR
+    stop = first + entries * SCALAR
     sent = (stream[at] >> 24) & 0xFFFF
     signature = np.int64(0)
-    for i in range(first, behind, SCALAR):
+    for i in range(first, stop, SCALAR):
         attribute = stream[i] & 0xFFFFFFFF
         attributes[attribute * ATTRIBUTE + A_SLOT] = i
         attributes[attribute * ATTRIBUTE + A_SEEN] += 1
         signature |= 1 << (attribute & 63)
-    for i in range(behind, behind + sent * SCALAR, SCALAR):
+    for i in range(stop, stop + sent * SCALAR, SCALAR):
         pubs[stream[i] & 0xFFFFFFFF] = i
     state[LAST_ROW] = -1
-    count = _collect(t, first, behind)
+    count = _collect(t, first, stop)
     for family in range(state[FAMILIES]):
         if families[family * FAMILY + F_ACTIVE]:
             count = _collect_near(t, family, count)
     maybe = _scan(t, count, signature)
     if state[FAMILIES] > 0 and (state[EVENTS] < EAGER or state[EVENTS] % SURVEY == 0):
         survey(t)
-    for i in range(first, behind, SCALAR):
+    for i in range(first, stop, SCALAR):
         attributes[(stream[i] & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT] = 0
-    for i in range(behind, behind + sent * SCALAR, SCALAR):
+    for i in range(stop, stop + sent * SCALAR, SCALAR):
         pubs[stream[i] & 0xFFFFFFFF] = 0
     state[EVENTS] += 1
     state[SEEN] += 1
@@ -244,7 +244,8 @@ def match(t, at):
 def _take(t, way, what, detail, number, count):
     """Add the list under a key to the slices, if there is one. There is room for every list once.
 
-    If the key is shared with something else, the number says nothing of what is in the list.
+    If another attribute or way of access began the list under the same key, the number must not be compared with
+    its intervals: NaN passes them all.
     """
     found = find(t, key_of(t, way, what, detail))
     if found >= 0 and lists_of(t)[found * LIST + L_WHAT] != (way << 32 | what):
@@ -254,7 +255,7 @@ def _take(t, way, what, detail, number, count):
 
 @inner
 def _take_list(t, found, number, count):
-    """Add a list to the slices, unless this publication met it already."""
+    """Add a list to the slices, unless this publication has added it already."""
     lists = lists_of(t)
     events = state_of(t)[EVENTS]
     if found < 0 or lists[found * LIST + L_SEEN] == events:
@@ -268,19 +269,19 @@ def _take_list(t, found, number, count):
 
 
 @inner
-def _collect(t, first, behind):
-    """The lists of every attribute of the message, by each way of access that somebody uses; how many."""
+def _collect(t, first, stop):
+    """Collect the lists of every attribute of the message, for each way of access in use; returns how many."""
     stream = stream_of(t)
     stream_f = stream_f_of(t)
     attributes = attributes_of(t)
     count = _take(t, ALWAYS, NOTHING, NOTHING, 0.0, NOTHING)
-    for i in range(first, behind, SCALAR):
+    for i in range(first, stop, SCALAR):
         attribute = stream[i] & 0xFFFFFFFF
         base = attribute * ATTRIBUTE
         kind = (stream[i] >> KIND) & 0xFF
         number = 0.0
         if kind == NUMBER:
-            # intervals are of doubles: a number that is more than its double must be compared with care
+            # intervals are doubles: for a number with a residue NaN, which passes them all, is compared instead
             number = stream_f[i + 1] if stream[i] >> RESIDUE == 0 else np.nan
         if attributes[base + A_ANY] > 0:
             count = _take(t, A_ANY, attribute, NOTHING, 0.0, count)
@@ -299,7 +300,7 @@ def _collect(t, first, behind):
 
 @inner
 def _collect_patterns(t, attribute, start, length, count):
-    """The lists of a string's prefixes, suffixes and parts, of the lengths that somebody asked for."""
+    """Collect the lists of a string's prefixes, suffixes and parts, for the lengths in use."""
     attributes = attributes_of(t)
     text = stream_b_of(t)
     base = attribute * ATTRIBUTE
@@ -323,7 +324,7 @@ def _collect_patterns(t, attribute, start, length, count):
 
 @inner
 def _collect_near(t, family, count):
-    """The own lists of the rows near the publisher."""
+    """Collect the rows' own lists for the rows near the publisher, or for all rows if all may be near."""
     state = state_of(t)
     places = places_of(t)
     families = families_of(t)
@@ -343,11 +344,11 @@ def _collect_near(t, family, count):
 
 @inner
 def _scan(t, count, signature):
-    """Decide every posting of the collected slices; whether something is left to Python.
+    """Decide every posting of the collected slices; returns whether a candidate is left to Python.
 
-    Most postings end at their signature, most others at the interval, both of which stand in the posting
-    itself. What is left reads the conjunction's block and the subscriber's cells, somewhere else in memory:
-    some candidates are gathered first, so that what one needs is on its way while others are looked at.
+    Most postings fail at their signature, most others at the interval, both of which are in the posting
+    itself. The remaining candidates need the conjunction's block and the subscriber's cells, elsewhere in memory:
+    some are gathered first, so that the memory of one is fetched while others are examined.
     """
     state = state_of(t)
     postings = postings_of(t)
@@ -361,10 +362,10 @@ def _scan(t, count, signature):
     for i in range(count):
         start = slices[i * SLICE + M_START] * POSTING
         number = slices_f[i * SLICE + M_NUMBER]
-        is_exact = np.int64(number == number)  # noqa: PLR0124  # not so for NaN, which passes every interval as well
+        is_exact = np.int64(number == number)  # noqa: PLR0124  # false for NaN, which passes every interval
         visited += slices[i * SLICE + M_COUNT]
         for at in range(start, start + slices[i * SLICE + M_COUNT] * POSTING, POSTING):
-            # `|`, not `or`: one branch that is mostly taken instead of three that nobody can predict
+            # `|`, not `or`: one branch that is mostly taken instead of three that are hard to predict
             if (
                 (postings[at + P_SIGNATURE] & lacking != 0)
                 | (postings_f[at + P_LOW] > number)
@@ -384,7 +385,7 @@ def _scan(t, count, signature):
 
 @inner
 def _fetch(t, at, is_exact):
-    """Ask for the memory that a candidate will be decided by."""
+    """Prefetch the memory that is needed to decide a candidate."""
     postings = postings_of(t)
     flags = postings[at + P_PROGRAM]
     if not (is_exact != 0 and flags & EXACT != 0):
@@ -395,7 +396,7 @@ def _fetch(t, at, is_exact):
 
 @inner
 def _decide(t, waiting):
-    """Decide the gathered candidates; whether something is left to Python."""
+    """Decide the gathered candidates; returns whether one is left to Python."""
     state = state_of(t)
     postings = postings_of(t)
     programs = programs_of(t)

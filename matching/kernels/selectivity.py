@@ -1,4 +1,4 @@
-"""What the planner learns by: how often functions hold, and how either plan would have met conjunctions at random."""
+"""Statistics for the planner: how often functions are true, and how often either plan would find a conjunction."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ from silbo.matching.kernels.layout import (
 )
 from silbo.matching.kernels.machine import truth
 
-SAMPLE = 64  # conjunctions that a survey asks
-MANY = 1 << 30  # that fields of 4 bytes count to
+SAMPLE = 64  # conjunctions in a survey
+MANY = 1 << 30  # the limit of counts in 4-byte fields
 
 
 @inner
 def context_holds(t, row, program):
-    """The truth of a program for a row; the last one is remembered, since one row often asks many times."""
+    """The truth of a program for a row; the last one is cached: consecutive candidates often have the same row."""
     state = state_of(t)
     programs = programs_of(t)
     if state[LAST_ROW] == row and state[LAST_PROGRAM] == program:
@@ -80,9 +80,9 @@ def context_holds(t, row, program):
 
 @inner
 def survey(t):
-    """Ask some conjunctions at random how each plan would meet this publication, whichever plan they are in.
+    """Count for some random conjunctions how each plan would find them for this publication, whichever plan they use.
 
-    By content: would the list of its access predicate be walked? By context: does its function hold?
+    By content: would the list of its access predicate be walked? By context: is its function true, or may it be?
     """
     state = state_of(t)
     conjunctions = conjunctions_of(t)

@@ -1,4 +1,4 @@
-"""Conjunctions in and out of the index: a block of words each, and one posting under the best key there is."""
+"""Add conjunctions to the index and remove them: each has a block of words, and one posting under its best key."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ from silbo.matching.kernels.lists import enter, file, key_of, room_for, unfile
 
 
 def add(t, subscription, count, size):
-    """Take in a conjunction of a subscription: its block stands at the beginning of the stream."""
+    """Add a conjunction of a subscription; its block is at the beginning of the stream."""
     state = state_of(t)
     conjunctions = conjunctions_of(t)
     words = words_of(t)
@@ -106,15 +106,15 @@ def add(t, subscription, count, size):
     first = state[WORDS]
     for i in range(size):
         words[first + i] = stream[i]
-    made = state[FREE_CONJUNCTION] if state[FREE_CONJUNCTION] >= 0 else state[CONJUNCTIONS]
-    at = made * CONJUNCTION
+    number = state[FREE_CONJUNCTION] if state[FREE_CONJUNCTION] >= 0 else state[CONJUNCTIONS]
+    at = number * CONJUNCTION
     following = conjunctions[at + C_NEXT]
     conjunctions[at + C_FIRST] = first
     conjunctions[at + C_COUNT] = count
     conjunctions[at + C_SIZE] = size
     conjunctions[at + C_SUBSCRIPTION] = subscription
     conjunctions[at + C_ACCESS] = best_access(t, first, count)
-    room = put(t, made)
+    room = put(t, number)
     if room != DONE:
         conjunctions[at + C_SUBSCRIPTION] = -1
         conjunctions[at + C_NEXT] = following
@@ -128,13 +128,13 @@ def add(t, subscription, count, size):
     _count_names(t, first, count, 1)
     head = subscription * SUBSCRIPTION
     conjunctions[at + C_NEXT] = subscriptions[head + S_HEAD]
-    subscriptions[head + S_HEAD] = made
+    subscriptions[head + S_HEAD] = number
     return DONE
 
 
 @inner
 def remove(t, subscription):
-    """Take out every conjunction of a subscription."""
+    """Remove every conjunction of a subscription."""
     state = state_of(t)
     conjunctions = conjunctions_of(t)
     subscriptions = subscriptions_of(t)
@@ -158,7 +158,7 @@ def remove(t, subscription):
 
 @inner
 def _count_names(t, first, count, by):
-    """Keep count of the constraints that name an attribute; put out those that none names any more."""
+    """Count the constraints that name each attribute; write attributes that none names any more to `out`."""
     words = words_of(t)
     state = state_of(t)
     out = out_of(t)
@@ -173,7 +173,7 @@ def _count_names(t, first, count, by):
 
 @inner
 def put(t, conjunction):
-    """File a conjunction: under its subscriber's row if a grid finds that, else under its access predicate."""
+    """File a conjunction: under its subscriber's row if a grid finds that row, else under its access predicate."""
     conjunctions = conjunctions_of(t)
     subscriptions = subscriptions_of(t)
     lists = lists_of(t)
@@ -202,7 +202,7 @@ def put(t, conjunction):
     postings_f[posting + P_LOW] = -math.inf
     postings_f[posting + P_HIGH] = math.inf
     if family < 0:
-        # in a list that another way or attribute began, the number at hand is not of this attribute
+        # in a list that another way of access or attribute began, messages compare a number of another attribute
         if lists[found * LIST + L_WHAT] == what:
             narrow(t, at, posting)
             if sharpen(t, at, posting):
@@ -214,7 +214,7 @@ def put(t, conjunction):
 
 @inner
 def _stand(t, conjunction, row, family, own):
-    """See to it that the row of a conjunction just filed stands in the family's grid; else undo the filing."""
+    """Ensure that the row of a conjunction just filed is in the family's grid; undo the filing if there is no room."""
     places = places_of(t)
     conjunctions = conjunctions_of(t)
     here = (row * state_of(t)[WIDTH] + family) * PLACE
@@ -231,7 +231,7 @@ def _stand(t, conjunction, row, family, own):
 
 @inner
 def take(t, conjunction):
-    """Take a conjunction's posting out of wherever it is filed."""
+    """Remove a conjunction's posting from its list."""
     state = state_of(t)
     conjunctions = conjunctions_of(t)
     subscriptions = subscriptions_of(t)
@@ -255,7 +255,7 @@ def take(t, conjunction):
 
 @inner
 def unfile_family(t, family, active):
-    """Begin to change a family's plan: take its conjunctions out of where they are."""
+    """Begin a change of a family's plan: remove the postings of its conjunctions."""
     conjunctions = conjunctions_of(t)
     for conjunction in range(state_of(t)[CONJUNCTIONS]):
         if _is_of_family(t, conjunction, family):
@@ -267,7 +267,7 @@ def unfile_family(t, family, active):
 
 @inner
 def file_family(t, family):
-    """Go on: file them under the new plan. Those that are in are known by their list, so it may be called again."""
+    """Finish a change of plan: file the conjunctions that have no list, under the new plan. May be called again."""
     conjunctions = conjunctions_of(t)
     for conjunction in range(state_of(t)[CONJUNCTIONS]):
         if conjunctions[conjunction * CONJUNCTION + C_LIST] < 0 and _is_of_family(t, conjunction, family):
@@ -289,7 +289,7 @@ def _is_of_family(t, conjunction, family):
 
 @inner
 def rehash(t):
-    """Fill a new, empty table of keys from the lists; a list that is free holds nothing."""
+    """Fill a new, empty table of keys from the lists; a free list is empty."""
     lists = lists_of(t)
     for each in range(state_of(t)[LISTS]):
         if lists[each * LIST + L_COUNT] > 0:

@@ -7,7 +7,7 @@ import numpy as np
 from silbo.compiled import inner
 from silbo.matching.kernels.layout import BEGINS, ENDS
 
-SHORT = 16  # bytes: a pattern up to this is sought place by place, which is linear as well
+SHORT = 16  # bytes: a pattern up to this length is compared at each place, which is linear as well
 
 
 @inner
@@ -21,7 +21,7 @@ def same(a, at, b, bt, length):
 
 @inner
 def order(a, at, length_a, b, bt, length_b):
-    """Negative, zero or positive, as the first string stands before, with or behind the second."""
+    """Negative, zero or positive if the first string is less than, equal to or greater than the second."""
     for i in range(min(length_a, length_b)):
         if a[at + i] != b[bt + i]:
             return np.int64(a[at + i]) - np.int64(b[bt + i])
@@ -30,7 +30,7 @@ def order(a, at, length_a, b, bt, length_b):
 
 @inner
 def fits(pattern, a, at, length_a, b, bt, length_b, failure):
-    """Whether the first string begins with, ends with or holds the second."""
+    """Whether the first string begins with, ends with or contains the second."""
     if length_b > length_a:
         return False
     if pattern == BEGINS:
@@ -47,7 +47,7 @@ def fits(pattern, a, at, length_a, b, bt, length_b, failure):
 
 @inner
 def _holds_long(a, at, length_a, b, bt, length_b, failure):
-    """Knuth, Morris, Pratt: no byte of the first string is looked at twice, whatever the second is made of."""
+    """Search by Knuth, Morris and Pratt: in linear time, whatever the strings are."""
     failure[0] = 0
     matched = 0
     for i in range(1, length_b):

@@ -1,1 +1,1 @@
-"""Figures on demand: seeded workloads, what silbo takes for them, and what other ways take in the same run."""
+"""Benchmarks: seeded workloads, silbo's times for them, and the times of other methods in the same run."""

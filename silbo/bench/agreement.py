@@ -1,9 +1,9 @@
-"""Does the index say what the oracle says? Asked where it is hard: of subscriptions that just match or just do not.
+"""Compare the index with the oracle, above all for subscriptions that only just match or only just do not.
 
-A probe takes a subscription and makes a publication for it: every constraint met or one of them not, and a
-publisher around the border of the subscriber's box, who may just have moved. The oracle says which it is.
-Besides, ordinary events are compared for subscriptions drawn at random, and whatever the index gave is asked of
-the oracle too.
+A probe takes a subscription and makes a publication for it that meets every constraint or all but one, from a
+publisher near the border of the subscriber's box. The subscriber may just have moved. The oracle decides whether it
+matches. Ordinary events are also compared, for subscriptions drawn at random, and the oracle checks every match of
+the index for them.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from silbo.language import tree
 from silbo.matching.oracle import truth
 from silbo.model.values import Attributes, Context
 
-Answer: TypeAlias = Callable[[Attributes, Context], set[int]]  # a publication to the subscriptions that get it
+Answer: TypeAlias = Callable[[Attributes, Context], set[int]]  # the subscriptions that get a publication
 
-ENOUGH = 1_000  # matches, and near misses
-PROBES = 100_000  # given up after so many
-SCANS, SCANNED = 20, 1_000  # ordinary events, and subscriptions asked of each
-GIVEN = 10  # of what the index gave for a probe, asked of the oracle too
+ENOUGH = 1_000  # matches, and as many near misses
+PROBES = 100_000  # after which the comparison gives up
+SCANS, SCANNED = 20, 1_000  # ordinary events, and subscriptions compared for each
+GIVEN = 10  # matches of the index for a probe that the oracle checks too
 
 
 @dataclass(slots=True)
 class Agreement:
-    """What was compared, and the first differences."""
+    """The number of comparisons, and the first differences."""
 
     matches: int = 0
     near_misses: int = 0
@@ -38,7 +38,7 @@ class Agreement:
 
     @property
     def is_enough(self) -> bool:
-        """Whether both were seen often enough."""
+        """Whether there were enough matches and enough near misses."""
         return min(self.matches, self.near_misses) >= ENOUGH
 
 
@@ -62,7 +62,7 @@ class _Comparison:
         self._chance = np.random.default_rng(seed)
 
     def scan(self) -> None:
-        """Ordinary events."""
+        """Compare ordinary events."""
         for attributes, offered in self._workload.publications[:SCANS]:
             given = self._answer(attributes, offered)
             drawn = self._chance.integers(0, len(self._workload), SCANNED).tolist()
@@ -70,7 +70,7 @@ class _Comparison:
                 self._check(subscription, attributes, offered, given)
 
     def probe(self) -> None:
-        """A publication for a subscription drawn at random, whose subscriber may move first."""
+        """Compare a publication made for a subscription drawn at random, whose subscriber may move first."""
         chance, workload = self._chance, self._workload
         subscription = int(chance.integers(len(workload)))
         if chance.random() < 0.3:
@@ -92,7 +92,7 @@ class _Comparison:
         self._table.set(subscriber(subscription), {"x": x, "y": y})
 
     def _check(self, subscription: int, attributes: Attributes, offered: Context, given: set[int]) -> tuple[bool, bool]:
-        """Whether the content fits, and whether the context does, by the oracle."""
+        """Whether the content matches, and whether the context does, according to the oracle."""
         content, context = self._oracle(subscription, attributes, offered)
         if (content and context) != (subscription in given) and len(self.found.differences) < 5:
             verb = "missed" if content and context else "got"
@@ -136,7 +136,7 @@ def _value(chance: np.random.Generator, atom: tree.Condition, *, met: bool) -> t
         ):
             around = [text, f"{text}~", f"~{text}", f"~{text}~", f"~{text}"[:-1]]
         case _:
-            raise AssertionError(f"no workload has {atom}")
+            raise AssertionError(f"not in any workload: {atom}")
     fitting = [value for value in around if _holds(atom, value) == met]
     return name, fitting[chance.integers(len(fitting))]
 

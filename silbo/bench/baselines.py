@@ -1,8 +1,8 @@
-"""Two other ways to match, in numpy: every constraint of every subscription, or the context of every subscriber first.
+"""Two other matching methods, in numpy: all constraints of every subscription, or every subscriber's context first.
 
-Both hold constraints as closed intervals in columns, subscription after subscription, and compare all that they
-look at in a few vector operations. They take conjunctions of numeric comparisons and one box for all, and give
-the same answers as the index there.
+Both hold constraints as closed intervals in columns, subscription after subscription, and compare them in a few vector
+operations. They take conjunctions of numeric comparisons and one box for all functions, and give the same answers as
+the index for them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from silbo.bench.numbers import Array
 
 NO_NUMBERS = "it takes conjunctions of numeric comparisons only"
-NO_BOX = "it needs one box for all"
+NO_BOX = "it needs the same box for all subscriptions"
 
 
 class NumpyBrute:
-    """Every constraint of every subscription, then the box of those whose constraints hold."""
+    """Checks every constraint of every subscription, then the box of those whose constraints hold."""
 
     def __init__(self, workload: Workload) -> None:
-        self._columns = Columns(workload)
+        self._columns = ConstraintColumns(workload)
         self._places = None if workload.box is None else Places(workload)
 
     def match(self, attributes: Attributes, offered: Context) -> Array:
@@ -43,11 +43,11 @@ class NumpyBrute:
 
 
 class NumpyContextFirst:
-    """The box of every subscriber, then the constraints of the subscriptions of those in it."""
+    """Checks the box of every subscriber, then the constraints of the subscriptions whose box matches."""
 
     def __init__(self, workload: Workload) -> None:
         self._places = Places(workload)
-        self._columns = Columns(workload)
+        self._columns = ConstraintColumns(workload)
         firsts = np.arange(0, len(workload), EACH)
         self._first = firsts, np.minimum(firsts + EACH, len(workload))
 
@@ -66,7 +66,7 @@ class NumpyContextFirst:
 
 
 class Places:
-    """Where every subscriber is."""
+    """The positions of all subscribers."""
 
     def __init__(self, workload: Workload) -> None:
         if workload.box is None:
@@ -75,13 +75,13 @@ class Places:
         self._x, self._y = (np.array([context[name] for context in workload.contexts]) for name in "xy")
 
     def near(self, offered: Context) -> Array:
-        """For each subscriber whether the publisher is in its box."""
+        """For each subscriber, whether the publisher is in its box."""
         inside = np.abs(self._x - offered["x"]) <= self._reach
         inside &= np.abs(self._y - offered["y"]) <= self._reach
         return inside
 
 
-class Columns:
+class ConstraintColumns:
     """All constraints: the attribute's number, the least and the greatest value, and a value that is excluded."""
 
     def __init__(self, workload: Workload) -> None:
@@ -105,7 +105,7 @@ class Columns:
                 raise InvalidValue("workload", NO_NUMBERS)
 
     def values(self, attributes: Attributes) -> Array:
-        """A message by attributes' numbers; NaN, for which nothing holds, where it has none."""
+        """The values of a message by attribute number; an absent one is NaN, for which no constraint holds."""
         values = np.full(len(self._numbers), np.nan)
         for name, value in attributes.items():
             number = self._numbers.get(name)
@@ -114,7 +114,7 @@ class Columns:
         return values
 
     def holds(self, values: Array, which: Array | slice) -> Array:
-        """Of these constraints those that hold."""
+        """For each of these constraints, whether it holds."""
         own = values[self._names[which]]
         holds: Array = own >= self._least[which]
         holds &= own <= self._greatest[which]
@@ -126,11 +126,11 @@ def _atoms(condition: tree.Condition) -> Iterable[tree.Compare]:
     atoms = condition.operands if isinstance(condition, tree.And) else (condition,)
     if not all(isinstance(atom, tree.Compare) for atom in atoms):
         raise InvalidValue("workload", NO_NUMBERS)
-    return atoms  # type: ignore[return-value]  # comparisons all
+    return atoms  # type: ignore[return-value]  # all are comparisons
 
 
 def _interval(operator: tree.ComparisonOperator, value: float) -> tuple[float, float, float]:
-    """The least and the greatest double for which a comparison is true, and one between that is excluded."""
+    """The least and the greatest double for which a comparison is true, and a double in between that is excluded."""
     match operator:
         case "=":
             return value, value, math.nan
@@ -147,7 +147,7 @@ def _interval(operator: tree.ComparisonOperator, value: float) -> tuple[float, f
 
 
 def _ranges(begin: Array, end: Array) -> Array:
-    """All numbers from each begin to before its end."""
+    """The numbers of all ranges from `begin` up to, but not including, `end`."""
     sizes = end - begin
     numbers: Array = np.arange(sizes.sum()) + np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
     return numbers

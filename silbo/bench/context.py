@@ -1,4 +1,4 @@
-"""`silbo bench context`: what a change of a subscriber's context takes, beside the same change the SIENA way.
+"""`silbo bench context`: the time of a change of a subscriber's context, and of the same change in SIENA style.
 
 Subscribers with no, one, ten and fifty subscriptions make the same changes: they should take as long with fifty
 subscriptions as with none.
@@ -15,20 +15,20 @@ from silbo.bench import places
 from silbo.bench.numbers import Array, numeric_filters, numeric_messages
 from silbo.bench.timing import Figures, Say, figures, median, quiet, say_nothing, timed, times
 from silbo.bench.workloads import SIDE
-from silbo.broker.broker import Broker
 from silbo.context.function import ContextFunction
 from silbo.context.table import ContextTable
+from silbo.embedded.broker import Broker
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.fast import FastIndex
 from silbo.matching.filter import Filter
 from silbo.matching.siena import SienaIndex
 
 STEPS = (0, 1, 10, 50)  # subscriptions of a subscriber
-CHANGES = 10_000  # of sessions of each kind
-WRITES = 100_000  # of the table alone: most rows are written several times, as in a table that is in use
+CHANGES = 10_000  # of the sessions of each number of subscriptions
+WRITES = 100_000  # to the table alone: most rows are written several times, as in a table that is in use
 SIENA_CHANGES = 1_000
 REPEATS = 50  # of a bulk update of all rows
-BATCH = 100  # calls that are too short to be timed one by one
+BATCH = 100  # calls that are timed together, because one is too short
 WARM_UP = 1_500  # events, after which the planner has settled
 
 BOX = places.box(SIDE)
@@ -42,9 +42,9 @@ def measure(subscribers: int, seed: int, *, say: Say = say_nothing) -> dict[str,
     table_us = _table_us(chance, subscribers)
     say("sessions")
     set_context = _session_figures(chance, subscribers, filters, say)
-    say("many at once")
+    say("bulk updates")
     bulk = {"plain": _plain_ns(chance, subscribers), "grid": _grid_ns(chance, subscribers, filters)}
-    say("the SIENA way")
+    say("the SIENA style")
     siena = _siena_figures(chance, subscribers, filters, say)
     return {
         "subscribers": subscribers, "seed": seed, "table_us": table_us, "set_context_us": set_context,
@@ -58,7 +58,7 @@ def _places(chance: np.random.Generator, count: int) -> list[dict[str, float]]:
 
 
 def _table_us(chance: np.random.Generator, subscribers: int) -> float:
-    """The table's own call, its cells in use; so short that a batch of calls is timed at a time."""
+    """The time of the table's own call, with its cells in use; calls are so short that they are timed in batches."""
     table = ContextTable()
     rows = [table.row(str(i)) for i in range(subscribers)]
     for name in ("x", "y"):
@@ -86,10 +86,9 @@ def _write_all(table: ContextTable, changes: list[tuple[int, dict[str, float]]])
 def _session_figures(
     chance: np.random.Generator, subscribers: int, filters: list[Filter], say: Say
 ) -> dict[str, Figures]:
-    """`session.set_context(x=…, y=…)` by subscriptions a subscriber, with the plan that matching settled on.
+    """The times of `session.set_context(x=…, y=…)` by subscriptions per subscriber, with the plan of earlier matching.
 
-    One broker has subscribers of all kinds, and their changes come mixed: whatever else the machine does meanwhile
-    happens to all of them alike.
+    One broker has all subscribers, and their changes are mixed, so that other load on the machine affects them alike.
     """
     with Broker(index="fast") as broker:
         sessions = [broker.connect(str(i)) for i in range(subscribers)]
@@ -112,7 +111,7 @@ def _session_figures(
 
 
 def _changed(sessions: list[Any], changes: list[dict[str, float]]) -> list[int]:
-    """The nanoseconds of each change, written as users write it, without the call that `timed` has in between."""
+    """The nanoseconds of each change, called as users call it, without the extra call of `timed`."""
     now, taken = time.perf_counter_ns, []
     with quiet():
         for session, place in zip(sessions, changes, strict=True):
@@ -123,11 +122,11 @@ def _changed(sessions: list[Any], changes: list[dict[str, float]]) -> list[int]:
     return taken
 
 
-# many at once
+# bulk updates
 
 
 def _plain_ns(chance: np.random.Generator, subscribers: int) -> float:
-    """One row of an update of all rows, without a grid."""
+    """Nanoseconds per row of an update of all rows, without a grid."""
     table = ContextTable()
     rows = np.array([table.row(str(i)) for i in range(subscribers)])
     for name in ("x", "y"):
@@ -137,7 +136,7 @@ def _plain_ns(chance: np.random.Generator, subscribers: int) -> float:
 
 
 def _grid_ns(chance: np.random.Generator, subscribers: int, filters: list[Filter]) -> float:
-    """The same with a grid in use, and with its repair: the next match takes so much longer."""
+    """The same with a grid in use, including its repair, by which the next match takes longer."""
     table = ContextTable()
     index = FastIndex(table)
     rows = np.array([table.row(str(i)) for i in range(subscribers)])
@@ -173,19 +172,19 @@ def _each(taken: list[int], rows: int) -> float:
 def _rows(subscribers: int, step: int, filters: list[Filter]) -> list[SubscriptionRow]:
     function = ContextFunction.of(BOX)
     return [
-        SubscriptionRow(str(i // step), str(i // step), f"s{i}", filters[i], function, (), None)
+        SubscriptionRow(str(i // step), str(i // step), f"s{i}", filters[i], function, ())
         for i in range(subscribers * step)
     ]
 
 
-# the other way
+# SIENA style
 
 
 def _siena_figures(chance: np.random.Generator, subscribers: int, filters: list[Filter], say: Say) -> dict[str, float]:
-    """The same change where the box is in the filters: each is taken out and put in again."""
+    """The time of the same change with the box in the filters: each subscription is removed and added again."""
     found = {}
     for step in STEPS[1:]:
-        say(f"the SIENA way with {step} subscriptions each")
+        say(f"the SIENA style with {step} subscriptions each")
         index = SienaIndex()
         for i, place in enumerate(_places(chance, subscribers)):
             index.set_context(str(i), place)

@@ -1,4 +1,4 @@
-"""On what figures were taken: processor, cores, and the versions that matter."""
+"""The machine of a benchmark: its processor, its cores, and the versions that matter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def machine() -> dict[str, str]:
-    """What to know of the machine to compare figures."""
+    """The properties of the machine that a reader needs to compare figures."""
     return {
         "processor": _processor(),
         "cores": str(os.cpu_count()),

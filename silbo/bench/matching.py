@@ -1,4 +1,4 @@
-"""`silbo bench matching`: what matching takes on one workload, beside other ways to do it, and whether it is right."""
+"""`silbo bench matching`: the time of matching on one workload, compared with other methods and the oracle."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from silbo.bench.agreement import Agreement, compare
 from silbo.bench.baselines import NO_BOX, NumpyBrute, NumpyContextFirst
 from silbo.bench.publishing import publish_figures
+from silbo.bench.reading import parse_figure
 from silbo.bench.starting import starts
 from silbo.bench.timing import Say, figures, median, resident, say_nothing, timed, times
 from silbo.bench.workloads import Workload, workload
@@ -25,18 +26,18 @@ from silbo.matching.siena import SienaIndex
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
 
-Match: TypeAlias = Callable[[Attributes, Context], Numbers]  # to the numbers of the subscriptions that get it
+Match: TypeAlias = Callable[[Attributes, Context], Numbers]  # the numbers of the subscriptions that get a message
 Way: TypeAlias = Callable[[Workload], Match]
 
 WARM_UP = 1_500  # events, after which the planner has settled
-MOVES = 100  # context changes to a publication, in a batch of mixed events
-APPLIED = 5  # times that a batch is applied
+MOVES = 100  # context changes per publication, in a batch of mixed events
+APPLIED = 5  # how many times a batch is applied
 CHANGED = 2_000  # subscriptions removed and added again
 COMPARED = 200  # events that a baseline gets
-PATIENCE = 10.0  # seconds for a baseline
+PATIENCE = 10.0  # the most seconds for a baseline
 
 
-class Matcher:
+class LoadedIndex:
     """An index and its contexts, loaded with a workload."""
 
     def __init__(self, load: Workload) -> None:
@@ -51,7 +52,7 @@ class Matcher:
         self.build_s = time.perf_counter() - since
 
     def match(self, attributes: Attributes, offered: Context) -> Numbers:
-        """The slots of the subscriptions that get a message; of what kernels cannot tell the expressions decide."""
+        """The slots of the subscriptions that get a message; expressions decide where kernels cannot."""
         sure, maybe = self.index.match(attributes, offered)
         if not len(maybe):
             return sure
@@ -71,7 +72,7 @@ class Matcher:
 
 
 def number_of(row: SubscriptionRow) -> int:
-    """Which of the workload's subscriptions a row is."""
+    """The number of a row's subscription in the workload."""
     return int(row.id[1:])
 
 
@@ -84,12 +85,12 @@ def measure(
     say("making the workload")
     load = workload(name, subscriptions, events, seed)
     say("building the index")
-    matcher = Matcher(load)
+    matcher = LoadedIndex(load)
     rss = resident()
     say("matching")
     matcher.warm_up(load.publications)
     matched = _match_figures(matcher, load)
-    say("comparing with other ways to match")
+    say("comparing with other methods")
     baselines = _baselines(matcher, load)
     say("changing subscriptions")
     changes = _change_figures(matcher, seed)
@@ -100,24 +101,26 @@ def measure(
     applied = _apply_figures(matcher, load, seed)
     build_s = round(matcher.build_s, 3)
     del matcher
-    say("publishing")
+    say("publishing and subscribing")
     published = publish_figures(load, WARM_UP)
+    say("reading filters")
+    parse_us = parse_figure(load)
     return {
         "workload": name, "subscriptions": subscriptions, "events": events, "seed": seed,
         **matched, "build_s": build_s, "rss_mb": rss, "bytes_per_subscription": bytes_each,
-        **published, **applied, **changes,
+        "parse_us": parse_us, **published, **applied, **changes,
         "cold_start_s": cold and cold.wall, "cold_cpu_s": cold and cold.cpu, "warm_start_s": warm and warm.wall,
         **_agreement_figures(agreement, baselines, apply_agrees=apply_agrees), "baselines": baselines,
     }  # fmt: skip
 
 
-def _apply_figures(matcher: Matcher, load: Workload, seed: int) -> dict[str, Any]:
-    """Publications and context changes a second of `apply`: to each publication so many subscribers move."""
+def _apply_figures(matcher: LoadedIndex, load: Workload, seed: int) -> dict[str, Any]:
+    """Publications and context changes per second of `apply`: MOVES subscribers move before each publication."""
     chance = np.random.default_rng(seed)
     moving = load.box is not None
     batch = matcher.index.columns()
     rows = np.array([matcher.table.row(f"subscriber-{number}") for number in range(len(load.contexts))])
-    # people move to where people are
+    # subscribers move to places where others are
     xs, ys = (np.array([context[name] for context in load.contexts]) for name in "xy") if moving else (rows, rows)
     for attributes, offered in load.publications:
         if moving:
@@ -129,13 +132,13 @@ def _apply_figures(matcher: Matcher, load: Workload, seed: int) -> dict[str, Any
     return {"apply_events_per_s": round(rate), "apply_contexts_per_s": round(rate * MOVES) if moving else None}
 
 
-def _applied(matcher: Matcher, batch: Columns) -> None:
+def _applied(matcher: LoadedIndex, batch: Columns) -> None:
     for _ in matcher.index.apply(batch):
         pass
 
 
-def _apply_agrees(matcher: Matcher, load: Workload) -> bool:
-    """Whether `apply` says of a batch what `match` says of each of its publications."""
+def _apply_agrees(matcher: LoadedIndex, load: Workload) -> bool:
+    """Whether `apply` of a batch gives the same as `match` of each of its publications."""
     publications = load.publications[:COMPARED]
     batch = matcher.index.columns()
     for attributes, offered in publications:
@@ -148,7 +151,7 @@ def _apply_agrees(matcher: Matcher, load: Workload) -> bool:
     )
 
 
-def _match_figures(matcher: Matcher, load: Workload) -> dict[str, Any]:
+def _match_figures(matcher: LoadedIndex, load: Workload) -> dict[str, Any]:
     before = matcher.index.stats()
     taken = times(matcher.match, load.publications)
     after = matcher.index.stats()
@@ -163,8 +166,8 @@ def _match_figures(matcher: Matcher, load: Workload) -> dict[str, Any]:
     }
 
 
-def _change_figures(matcher: Matcher, seed: int) -> dict[str, float]:
-    """Take subscriptions out, and put them in again."""
+def _change_figures(matcher: LoadedIndex, seed: int) -> dict[str, float]:
+    """The times to remove subscriptions, and to add them again."""
     drawn = np.random.default_rng(seed).permutation(len(matcher.rows))[:CHANGED]
     rows = [(matcher.rows[i],) for i in drawn.tolist()]
     removed = times(matcher.index.remove, rows)
@@ -186,7 +189,7 @@ def _agreement_figures(
 # baselines
 
 
-def _baselines(matcher: Matcher, load: Workload) -> dict[str, dict[str, Any]]:
+def _baselines(matcher: LoadedIndex, load: Workload) -> dict[str, dict[str, Any]]:
     ways: dict[str, Way] = {
         "numpy_brute": lambda load: NumpyBrute(load).match,
         "numpy_context_first": lambda load: NumpyContextFirst(load).match,
@@ -195,15 +198,15 @@ def _baselines(matcher: Matcher, load: Workload) -> dict[str, dict[str, Any]]:
     return {name: _baseline(way, matcher, load) for name, way in ways.items()}
 
 
-def _baseline(way: Way, matcher: Matcher, load: Workload) -> dict[str, Any]:
-    """Its time, ours for the same events and the ratio, and whether its answers are ours; or why it has none."""
+def _baseline(way: Way, matcher: LoadedIndex, load: Workload) -> dict[str, Any]:
+    """A baseline's time, ours for the same events, the ratio, and whether the answers agree; or why it cannot run."""
     try:
         match = way(load)
     except InvalidValue as error:
         return {"us": None, "ratio": None, "reason": error.reason}
     publications = _within(PATIENCE, match, load.publications[:COMPARED])
     us = median(times(match, publications))
-    # all publications first: what numpy walked through has driven our arrays out of the processor's caches
+    # all publications first: numpy's arrays have displaced ours in the processor's caches
     ours = median(times(matcher.match, [*load.publications, *publications])[-len(publications) :])
     agrees = all(set(match(*each).tolist()) == matcher.answer(*each) for each in publications)
     return {"us": us, "ours_us": ours, "ratio": round(us / ours, 2), "agrees": agrees}
@@ -212,13 +215,13 @@ def _baseline(way: Way, matcher: Matcher, load: Workload) -> dict[str, Any]:
 def _within(
     seconds: float, match: Match, publications: Sequence[tuple[Attributes, Context]]
 ) -> Sequence[tuple[Attributes, Context]]:
-    """As many publications, ten at least, as can be matched in the time."""
+    """As many publications as can be matched in the time, but at least ten."""
     each = max(timed(match, *publication) for publication in publications[:3]) / 1e9
     return publications[: max(10, int(seconds / each))]
 
 
 def _siena_style(load: Workload) -> Match:
-    """The same index with the box in the filters; its slots are the subscriptions' numbers, as they were added."""
+    """The same index with the box in the filters; its slots are the subscriptions' numbers, by the order of adding."""
     if load.box is None:
         raise InvalidValue("workload", NO_BOX)
     index = SienaIndex()

@@ -1,19 +1,22 @@
-"""What this process and all that it started hold in memory, at the most."""
+"""The peak memory of this process and of all processes that it started."""
 
 from __future__ import annotations
 
 import os
 import threading
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING
 
 from silbo.bench.processes import descendants
 
-EVERY = 1.0  # seconds
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+EVERY = 1.0  # seconds between two samples
 
 
 class Peak:
-    """`with Peak() as peak: …; peak.megabytes`; shared pages count once. 0 where the system does not tell."""
+    """`with Peak() as peak: …; peak.megabytes`; shared pages count once. 0 if the system does not report it."""
 
     def __init__(self) -> None:
         self.megabytes = 0.0

@@ -1,7 +1,7 @@
-"""The way without an index, in Spark's own SQL: every publication against every subscription and its latest context.
+"""The naive method, in Spark SQL without an index: every publication against every subscription and its latest context.
 
-It is given more than the job has: publications that are decoded already, contexts that stand still, and the box
-before the constraints, so that few constraints are ever looked at.
+It has advantages over the job: the publications are decoded, the contexts do not change, and the box is checked
+before the constraints, so that few constraints are evaluated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOLDS = """forall(constraints, c -> coalesce(case c.operator
 def matched(
     spark: SparkSession, workload: Workload, publications: Sequence[tuple[Attributes, Context]]
 ) -> tuple[set[tuple[int, int]], float]:
-    """Pairs of publication and subscription that fit, and the seconds it took; both tables are in memory before."""
+    """The matching pairs of publication and subscription, and the seconds taken; both tables are in memory before."""
     assert workload.box is not None
     subscribed, published = _subscriptions(spark, workload), _publications(spark, publications)
     condition = f"{NEAR.format(workload.box / 2)} and {HOLDS}"
@@ -84,4 +84,4 @@ def _constraint(atom: tree.Condition) -> dict[str, Any]:
         case tree.Compare(operator, tree.Name(_, name), tree.Constant("number", value)):
             return {"name": name, "operator": operator, "value": float(value)}
         case _:
-            raise AssertionError(f"no numeric workload has {atom}")
+            raise AssertionError(f"not in any numeric workload: {atom}")

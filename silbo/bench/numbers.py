@@ -1,7 +1,7 @@
 """The content of the paper's workload: many names of which few are frequent, numbers, and six operators.
 
 Names are drawn by Zipf's law without repetition; a filter has 1 to 9 constraints, a message 1 to 16 attributes.
-Trees are built directly, beside the text that reads back as the same tree: a million filters would take minutes
+Trees are built directly, together with the text that parses to the same tree: a million filters would take minutes
 to parse.
 """
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray[Any, Any]
 
 NAMES = 1_000
-CONSTRAINTS = 9  # of a filter, at most
-ATTRIBUTES = 16  # of a message, at most
+CONSTRAINTS = 9  # the most of a filter
+ATTRIBUTES = 16  # the most of a message
 VALUES = 1_000  # from 0
 
-# an equality selects one message in a thousand, an order half of them: with these shares the content alone
+# an equality selects one message in a thousand, an inequality half of them: with these shares the content alone
 # selects 460 of 80,000 subscriptions
 OPERATORS: tuple[tree.ComparisonOperator, ...] = ("=", "<", ">", "<=", ">=", "!=")
 SHARES = (0.455, 0.13, 0.13, 0.13, 0.13, 0.025)
@@ -44,27 +44,27 @@ def numeric_filters(chance: np.random.Generator, count: int) -> list[Filter]:
 
 
 def numeric_messages(chance: np.random.Generator, count: int) -> list[dict[str, Scalar]]:
-    """Messages of distinct attributes with whole numbers."""
+    """Messages with distinct attributes whose values are whole numbers."""
     sizes = chance.integers(1, ATTRIBUTES + 1, count)
     values: Iterator[int] = iter(chance.integers(0, VALUES, int(sizes.sum())).tolist())
     return [{attribute_name(name): next(values) for name in names} for names in drawn_names(chance, sizes)]
 
 
 def drawn_names(chance: np.random.Generator, sizes: Array) -> Iterator[list[int]]:
-    """For each size so many distinct names' numbers."""
+    """For each size, that many numbers of distinct names."""
     names = iter(distinct_names(chance, sizes).tolist())
     return ([next(names) for _ in range(size)] for size in sizes.tolist())
 
 
 def distinct_names(chance: np.random.Generator, sizes: Array) -> Array:
-    """Names by Zipf's law, distinct within each group of so many, all groups in one array."""
+    """Numbers of names by Zipf's law, distinct within each group; `sizes` are the groups' sizes, in one array."""
     shares = 1 / np.arange(1, NAMES + 1)
     bounds = np.cumsum(shares / shares.sum())
     groups = np.repeat(np.arange(len(sizes)), sizes)
     names = np.empty(groups.size, np.int64)
     missing = np.arange(groups.size)
     while missing.size:
-        # who repeats an earlier name of its group draws again: so one draws without putting back
+        # a repeat of an earlier name in its group is drawn again, which is the same as drawing without replacement
         names[missing] = np.searchsorted(bounds, chance.random(missing.size)).clip(max=NAMES - 1)
         _, first = np.unique(groups * NAMES + names, return_index=True)
         repeats = np.ones(groups.size, np.bool_)
@@ -81,17 +81,17 @@ def _conjunction(parts: list[tuple[int, int, int]]) -> Filter:
 
 @cache
 def attribute_name(number: int) -> str:
-    """The name with a number; the lowest are the most frequent."""
+    """The name with this number; the lowest numbers are the most frequent."""
     return f"a{number}"
 
 
 @cache
 def attribute(number: int) -> tree.Name:
-    """The same as a node."""
+    """The attribute with this number, as a node."""
     return tree.Name("attribute", attribute_name(number))
 
 
 @cache
 def number(value: int) -> tree.Constant:
-    """A whole number as a node; there are few of them, and many who hold one."""
+    """A whole number as a node; few different nodes are shared by many filters."""
     return tree.Constant("number", value)

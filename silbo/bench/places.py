@@ -1,4 +1,4 @@
-"""Where subscribers and publishers are: in a square of 1,000 km, uniformly or in towns."""
+"""The positions of subscribers and publishers: in a square of 1,000 km, uniformly or in towns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOWN = 5.0  # km, standard deviation of a town's inhabitants
 
 
 def uniform(chance: np.random.Generator, count: int) -> Array:
-    """Positions anywhere in the square: a row of x and y each."""
+    """Uniform positions in the square, as rows of x and y."""
     return chance.uniform(0, SQUARE, (count, 2))
 
 
@@ -39,7 +39,7 @@ def box(side: float) -> str:
 
 
 def near(chance: np.random.Generator, subscriber: Context, publisher: Context, reach: float) -> Context:
-    """A publisher's context on, around or within the border of a subscriber's box."""
+    """A publisher's context with a position on or near the border of a subscriber's box, or inside it."""
     moved = {name: _moved(chance, subscriber[name], reach) for name in ("x", "y")}
     return {**publisher, **moved}
 

@@ -1,15 +1,15 @@
-"""The processes of this machine as /proc tells them: who started whom."""
+"""The tree of processes on this machine, read from /proc."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
 
-PARENT = 1  # behind the command's name: state, parent, …
+PARENT = 1  # position after the command's name: state, parent, …
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that one has started, and those that they have started."""
+    """The pids of all processes that a process has started, directly or indirectly."""
     children = _children()
     found = [pid]
     for each in found:
@@ -18,12 +18,12 @@ def descendants(pid: int) -> list[int]:
 
 
 def parent(pid: int) -> int | None:
-    """Who started a process; None if it has ended."""
+    """The parent of a process; None if the process has ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # the command's name stands in parentheses and may hold anything
+    # the command's name is in parentheses and may contain any character
     return int(stat.rpartition(")")[2].split()[PARENT])
 
 

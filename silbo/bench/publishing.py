@@ -1,4 +1,7 @@
-"""What a publish takes through the public API: from the verb until the notifications stand in the queues."""
+"""The times of a publish and of a subscribe through the public API.
+
+A publish is measured from the call until the notifications are in the queues.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ from itertools import cycle, islice
 
 import numpy as np
 
-from silbo.bench.timing import Figures, figures, quiet, timed
+from silbo.bench.timing import Figures, figures, median, quiet, timed, times
 from silbo.bench.workloads import EACH, Workload
-from silbo.broker.broker import Broker
-from silbo.broker.delivery import Subscription
-from silbo.broker.session import Session
+from silbo.embedded.broker import Broker
 from silbo.model.values import Attributes, Context
+from silbo.session.session import Session
+from silbo.session.subscription import Subscription
 
-READ_EVERY = 100  # publishes; in between notifications pile up, as with readers that have other things to do
+SUBSCRIBED = 2_000  # subscriptions of the session that subscribes to what others have
+READ_EVERY = 100  # publishes; notifications wait in the queues meanwhile, as with readers that have other work
 
 
 def subscribed(broker: Broker, workload: Workload) -> list[Subscription]:
@@ -28,7 +32,7 @@ def subscribed(broker: Broker, workload: Workload) -> list[Subscription]:
 
 
 def publish_figures(workload: Workload, warm_up: int) -> dict[str, object]:
-    """`publish_us`, how many notifications a publish causes, and what each of them adds."""
+    """`publish_us`, the notifications per publish, the time that each of them adds, and `subscribe_us`."""
     with Broker(index="fast") as broker:
         subscriptions = subscribed(broker, workload)
         publisher = broker.connect("publisher")
@@ -41,12 +45,22 @@ def publish_figures(workload: Workload, warm_up: int) -> dict[str, object]:
                 if i % READ_EVERY == 0:
                     _read(subscriptions)
                 found.append(_published(broker, publisher, publication))
+        subscribe_us = _subscribe_figure(broker, workload)
     taken, deliveries = zip(*found, strict=True)
     return {
         "publish_us": figures(taken),
         "deliveries_per_publish": round(float(np.mean(deliveries)), 3),
         "delivery_us": _slope(np.array(deliveries), np.array(taken) / 1_000),
+        "subscribe_us": subscribe_us,
     }
+
+
+def _subscribe_figure(broker: Broker, workload: Workload) -> float:
+    """The median time of a subscribe with a filter and a function that were read before."""
+    session = broker.connect("newcomer")
+    session.set_context(workload.contexts[0])
+    expressions = zip(workload.filters[:SUBSCRIBED], workload.functions, strict=False)
+    return median(times(lambda read, function: session.subscribe(read, context=function), expressions))
 
 
 def _read(subscriptions: list[Subscription]) -> None:
@@ -56,16 +70,17 @@ def _read(subscriptions: list[Subscription]) -> None:
 
 
 def _published(broker: Broker, publisher: Session, publication: tuple[Attributes, Context]) -> tuple[int, int]:
-    """The nanoseconds of a publish, and its notifications."""
+    """The nanoseconds of a publish, and the number of its notifications."""
     attributes, context = publication
     publisher.set_context(context)
-    before = broker._counts["notified"]
+    core = broker._engine.core  # `stats` walks over all subscriptions
+    before = core.delivered
     taken = timed(publisher.publish, attributes)
-    return taken, broker._counts["notified"] - before
+    return taken, core.delivered - before
 
 
 def _slope(deliveries: np.ndarray, taken: np.ndarray) -> Figures | None:
-    """Microseconds of a publish without deliveries, and of each; the slowest twentieth, interruptions, is left out."""
+    """Microseconds of a publish without deliveries, and of each one; leaves out the slowest 5 % (interruptions)."""
     kept = taken <= np.percentile(taken, 95)
     if np.unique(deliveries[kept]).size < 2:
         return None

@@ -1,6 +1,6 @@
-"""Situations of every kind: contexts with strings, sets, bools, numbers and geometries, and functions over them.
+"""Contexts of every kind, with strings, sets, bools, numbers and geometries, and functions over them.
 
-There are eight shapes of functions, each with constants of its own, so that some thousands of functions differ.
+Functions have eight forms with random constants, which gives some thousands of different functions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHAPES = (
 
 
 def functions(chance: np.random.Generator, count: int) -> list[ContextFunction]:
-    """So many functions out of some thousands."""
+    """`count` functions, drawn from some thousands."""
     made = [ContextFunction.of(_text(chance, i)) for i in range(min(FUNCTIONS, count))]
     return [made[i] for i in chance.integers(0, len(made), count).tolist()]
 
@@ -44,7 +44,7 @@ def _text(chance: np.random.Generator, i: int) -> str:
 
 
 def subscriber_context(chance: np.random.Generator) -> Context:
-    """What a subscriber's functions may read."""
+    """A subscriber's context, with all variables that functions read."""
     topics = [TOPICS[i] for i in chance.choice(len(TOPICS), chance.integers(0, 6), replace=False)]
     return _context(
         chance, road=f"road-{chance.integers(1, 20)}", topics=topics, on_call=bool(chance.random() < 0.05), zone=20.0
@@ -52,12 +52,12 @@ def subscriber_context(chance: np.random.Generator) -> Context:
 
 
 def publisher_context(chance: np.random.Generator) -> Context:
-    """What a publisher offers."""
+    """A publisher's context."""
     return _context(chance, road=_one(chance, ROADS), topic=_one(chance, TOPICS), area=5.0)
 
 
 def _context(chance: np.random.Generator, **more: Any) -> Context:
-    """A position on the plane and the globe, and what else is given; a length stands for a square around it."""
+    """A position on the plane and the globe, and the given variables; a float becomes a square around the position."""
     x, y = chance.uniform(0, places.SQUARE, 2).tolist()
     squares = {name: _square(x, y, size) for name, size in more.items() if type(size) is float}
     speed = round(float(chance.uniform(0, 130)), 1)
@@ -67,7 +67,7 @@ def _context(chance: np.random.Generator, **more: Any) -> Context:
 
 
 def near(chance: np.random.Generator, subscriber: Context, publisher: Context) -> Context:
-    """A publisher's context that is much like a subscriber's."""
+    """A publisher's context that is similar to a subscriber's."""
     moved: dict[str, Any] = dict(places.near(chance, subscriber, publisher, reach=15.0))
     moved |= _degrees(moved["x"], moved["y"])
     moved["area"] = _square(moved["x"], moved["y"], 5.0)

@@ -1,4 +1,4 @@
-"""How long a new process takes until its first notification: kernels compiled (cold), or from the cache (warm)."""
+"""The time of a new process until its first notification, with kernels compiled (cold) or from the cache (warm)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ print(time.process_time())
 
 
 class Start(NamedTuple):
-    """Seconds by the clock from the interpreter's start to its end, and seconds of CPU."""
+    """Seconds of wall time from the interpreter's start to its end, and seconds of CPU."""
 
     wall: float
     cpu: float
 
 
 def starts() -> tuple[Start, Start]:
-    """The first start with an empty cache, and the next."""
+    """A start with an empty cache, and the next start."""
     with tempfile.TemporaryDirectory(prefix="silbo-bench-") as folder:
         return _start(folder), _start(folder)
 
@@ -43,6 +43,7 @@ def _start(cache: str) -> Start:
         [sys.executable, "-c", PROGRAM],
         env={**os.environ, "NUMBA_CACHE_DIR": cache},
         stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C reaches only this process, which ends the other one
         check=True,
         text=True,
     )

@@ -1,4 +1,4 @@
-"""Where the stream bench sends its records and hears the notifications: a local log, or topics of Kafka."""
+"""The topics to which the stream bench sends records and from which it reads notifications: a local log, or Kafka."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from silbo.streaming.records import Record
+    from silbo.wire.records import Record
 
 PARTITIONS = 3
 POLL = 20  # milliseconds
 
 
 class Source(Protocol):
-    """What the bench asks of it."""
+    """The topics, as the bench uses them."""
 
     def send(self, topic: str, key: str, record: Record) -> None:
-        """A record on its way; `flush` lets the job see it."""
+        """Send a record; the job sees it after `flush`."""
 
     def flush(self) -> None:
-        """Everything that was sent is there."""
+        """Make everything that was sent visible to the job."""
 
     def start(self, spark: SparkSession, options: job.Options) -> StreamingQuery:
-        """The job over it, running."""
+        """Start the job over these topics."""
 
     def heard(self) -> Iterator[bytes]:
-        """The notifications that came since it was asked last."""
+        """Yield the notifications that arrived since the last call."""
 
     def close(self) -> None:
-        """Take everything away."""
+        """Close the topics, and delete those in Kafka."""
 
 
 class LogTopics:
@@ -52,11 +52,11 @@ class LogTopics:
         self.send, self.flush, self.close = self._writer.send, self._writer.flush, self._writer.close
 
     def start(self, spark: SparkSession, options: job.Options) -> StreamingQuery:
-        """The job over it, running."""
+        """Start the job over these topics."""
         return job.start(spark, self._folder, options)
 
     def heard(self) -> Iterator[bytes]:
-        """The notifications that came since it was asked last."""
+        """Yield the notifications that arrived since the last call."""
         path = partition_file(self._folder, NOTIFICATIONS, 0)
         if path.exists():
             since, self._at = self._at, end_of(path, self._at)
@@ -64,7 +64,7 @@ class LogTopics:
 
 
 class KafkaTopics:
-    """Topics of their own in a Kafka."""
+    """New topics in Kafka, deleted at the end."""
 
     def __init__(self, address: str) -> None:
         from kafka import TopicPartition
@@ -80,18 +80,18 @@ class KafkaTopics:
         self._reader.seek_to_beginning(*self._mine)
 
     def start(self, spark: SparkSession, options: job.Options) -> StreamingQuery:
-        """The job over it, running."""
+        """Start the job over these topics."""
         return kafka_job.start(spark, self._address, options, self._prefix)
 
     def heard(self) -> Iterator[bytes]:
-        """The notifications that came since it was asked last."""
+        """Yield the notifications that arrived since the last call."""
         ends = self._reader.end_offsets(self._mine)
         while any(self._reader.position(each) < end for each, end in ends.items()):
             for records in self._reader.poll(timeout_ms=POLL).values():
                 yield from (record.value for record in records)
 
     def close(self) -> None:
-        """Take everything away."""
+        """Close the connections, and delete the topics."""
         self._reader.close()
         self._writer.close()
         delete_topics(self._address, self._prefix)
@@ -99,7 +99,7 @@ class KafkaTopics:
 
 @contextmanager
 def source(address: str | None, folder: Path) -> Iterator[Source]:
-    """A log in this folder, or topics of the Kafka at this address."""
+    """A log in this folder, or topics in the Kafka at this address."""
     made: Source = LogTopics(folder) if address is None else KafkaTopics(address)
     try:
         yield made

@@ -1,4 +1,4 @@
-"""How times are taken: each call by itself, without the garbage collector's walks over what was built before."""
+"""Measure the time of calls, each by itself, without the garbage collector's walks over older objects."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import numpy as np
 
 Figures: TypeAlias = dict[str, float]
 Say: TypeAlias = Callable[[str], object]
+Clock: TypeAlias = Callable[[], int]  # nanoseconds
 
 
 def say_nothing(text: str) -> None:
-    """What is told of the progress where nobody looks."""
+    """Ignore a progress message."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Take what there is out of the collector's sight: a walk over a million subscriptions is no part of a call."""
+    """Hide all present objects from the collector: a walk over a million subscriptions is not part of a call."""
     gc.collect()
     gc.freeze()
     try:
@@ -33,7 +34,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the collector from walking at all: for a part that builds much and leaves it all behind at its end."""
+    """Switch the collector off, for a part that builds many objects and drops all of them at its end."""
     gc.disable()
     try:
         yield
@@ -42,31 +43,33 @@ def uncollected() -> Iterator[None]:
         gc.collect()
 
 
-def timed(call: Callable[..., Any], *arguments: Any) -> int:
-    """The nanoseconds of a call; who takes many is `quiet`."""
-    since = time.perf_counter_ns()
+def timed(call: Callable[..., Any], *arguments: Any, clock: Clock = time.perf_counter_ns) -> int:
+    """The nanoseconds of a call; a caller that times many calls uses `quiet`."""
+    since = clock()
     call(*arguments)
-    return time.perf_counter_ns() - since
+    return clock() - since
 
 
-def times(call: Callable[..., Any], arguments: Iterable[Sequence[Any]]) -> list[int]:
+def times(
+    call: Callable[..., Any], arguments: Iterable[Sequence[Any]], clock: Clock = time.perf_counter_ns
+) -> list[int]:
     """The nanoseconds of each call."""
     with quiet():
-        return [timed(call, *each) for each in arguments]
+        return [timed(call, *each, clock=clock) for each in arguments]
 
 
 def median(taken: Sequence[int]) -> float:
-    """In microseconds."""
+    """The median, in microseconds."""
     return round(float(np.median(taken)) / 1_000, 3)
 
 
 def figures(taken: Sequence[int]) -> Figures:
-    """Median and 99th percentile, in microseconds."""
+    """The median and the 99th percentile, in microseconds."""
     return {"median": median(taken), "p99": round(float(np.percentile(taken, 99)) / 1_000, 3)}
 
 
 def resident() -> float:
-    """What the process holds in memory now, in megabytes; where the system does not tell, what it held at most."""
+    """The memory of the process now, in megabytes; its peak, if the system does not report the present value."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return round(int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 1e6, 1)

@@ -1,7 +1,7 @@
-"""The workloads, by name, each a change of one thing in the paper's: subscriptions, contexts, publications.
+"""The workloads by name: subscriptions, contexts and publications. Each changes one thing in the paper's workload.
 
 `siena` is our reading of the paper's own: 1,000 names by Zipf's law, 1 to 9 constraints, 1 to 16 attributes, a
-square of 1,000 km, a box of 40 km, ten subscriptions a subscriber. The same seed gives the same workload.
+square of 1,000 km, a box of 40 km, ten subscriptions per subscriber. The same seed gives the same workload.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from silbo.bench import places, situations
 from silbo.bench.numbers import numeric_filters, numeric_messages
-from silbo.bench.words import string_filters, string_messages, vocabulary
+from silbo.bench.string_content import string_filters, string_messages, vocabulary
 from silbo.context.function import ContextFunction
 from silbo.language import tree
 from silbo.matching.candidates import SubscriptionRow
@@ -35,14 +35,14 @@ Near: TypeAlias = Callable[[np.random.Generator, Context, Context], Context]
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What is subscribed, who is where, and what is published; `box` is the side of everybody's box in km."""
+    """Subscriptions, contexts and publications; `box` is the side in km of the box that all functions have."""
 
     name: str
     filters: Sequence[Filter]
     functions: Sequence[ContextFunction | None]
     contexts: Sequence[Context]  # by subscriber
     publications: Sequence[tuple[Attributes, Context]]
-    near: Near  # a publisher's context that is much like a subscriber's
+    near: Near  # makes a publisher's context that is similar to a subscriber's
     box: float | None = None
 
     def __len__(self) -> int:
@@ -51,18 +51,18 @@ class Workload:
     def rows(self) -> list[SubscriptionRow]:
         """The subscriptions as rows of the table."""
         return [
-            SubscriptionRow(subscriber(i), subscriber(i), f"s{i}", filter, function, (), None)
+            SubscriptionRow(subscriber(i), subscriber(i), f"s{i}", filter, function, ())
             for i, (filter, function) in enumerate(zip(self.filters, self.functions, strict=True))
         ]
 
 
 def subscriber(subscription: int) -> str:
-    """Who has a subscription."""
+    """The name of the subscriber of a subscription."""
     return f"subscriber-{subscription // EACH}"
 
 
 def workload(name: str, subscriptions: int, events: int, seed: int) -> Workload:
-    """The workload of that name."""
+    """Generate the workload with this name."""
     return WORKLOADS[name](np.random.default_rng(seed), subscriptions, events)
 
 
@@ -102,7 +102,7 @@ def _numeric(
     filters: Sequence[Filter] | None = None,
     positions: Callable[[int], Array] | None = None,
 ) -> Workload:
-    """Numbers as content, and a box or nothing as context."""
+    """A workload with numbers as content, and a box or nothing as context."""
     positions = positions or (lambda count: places.uniform(chance, count))
     function = None if box is None else ContextFunction.of(places.box(box))
     return Workload(
@@ -117,7 +117,7 @@ def _numeric(
 
 
 def _strings(chance: np.random.Generator, subscriptions: int, events: int) -> Workload:
-    """Patterns alone: with a context function nobody would have to look at most of them."""
+    """A workload with patterns only: with a context function most of them would not have to be checked."""
     words = vocabulary(chance)
     filters = string_filters(chance, words, subscriptions)
     contexts = places.contexts(places.uniform(chance, -(-subscriptions // EACH)))
@@ -129,7 +129,7 @@ def _strings(chance: np.random.Generator, subscriptions: int, events: int) -> Wo
 
 
 def _mixed(chance: np.random.Generator, subscriptions: int, events: int) -> Workload:
-    """Numbers and strings as content, some filters with `or`, and functions of every kind."""
+    """A workload with numbers and strings as content, some filters with `or`, and functions of every kind."""
     words = vocabulary(chance)
     numeric = numeric_filters(chance, subscriptions)
     patterns = string_filters(chance, words, subscriptions)
@@ -149,7 +149,7 @@ def _mixed(chance: np.random.Generator, subscriptions: int, events: int) -> Work
 
 
 def _either(turn: int, numeric: Filter, pattern: Filter) -> Filter:
-    """Of four filters two of numbers, one of strings, and one of both with `or`."""
+    """Of every four filters, two of numbers, one of strings, and one of both with `or`."""
     if turn < 2:
         return numeric
     if turn == 2:

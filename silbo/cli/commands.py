@@ -1,4 +1,4 @@
-"""What commands share: how they are declared, and how they take a file or a number."""
+"""Code that the commands share: the type for their declaration, and common arguments."""
 
 from __future__ import annotations
 
@@ -13,13 +13,24 @@ if TYPE_CHECKING:
 
 
 def open_log(path: str) -> AbstractContextManager[BinaryIO]:
-    """A file of lines, or standard input for -, which is left open."""
+    """Open a file of lines, or standard input for `-`, which is left open."""
     return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
 
 
 def positive(text: str) -> int:
-    """A number from 1 on, as an argument."""
+    """Parse an argument that is a number from 1 on."""
     number = int(text)
     if not 1 <= number <= sys.maxsize:
         raise argparse.ArgumentTypeError(f"a number from 1 on is expected, not {number}")
     return number
+
+
+def say(text: str) -> None:
+    """Print progress if stderr is a terminal."""
+    if sys.stderr.isatty():
+        print(f"… {text}", file=sys.stderr, flush=True)
+
+
+def add_verbose(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that shows Spark's output."""
+    parser.add_argument("--verbose", action="store_true", help="show Spark's own output on stderr")

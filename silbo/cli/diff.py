@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from silbo.cli.commands import open_log, positive
 from silbo.engines.explaining import explanation_of
 from silbo.errors import InvalidEvent
-from silbo.model.log import parse_json
+from silbo.wire.jsonl import parse_json
 
 if TYPE_CHECKING:
     from silbo.cli.commands import Commands
@@ -21,13 +21,13 @@ EPILOG = """examples:
   silbo diff oracle.jsonl memory.jsonl --log log.jsonl --most 3
   silbo replay log.jsonl | silbo diff oracle.jsonl -
 
-With --log each difference is explained clause by clause, as the log's state was at that publish.
+With --log each difference is explained clause by clause, with the state of the log at that publish.
 Exit status 0 if the outputs hold the same notifications, 1 if not.
 """
 
 
 class Key(NamedTuple):
-    """What names a notification."""
+    """The fields that identify a notification."""
 
     publisher: str
     sequence: int
@@ -38,8 +38,8 @@ class Key(NamedTuple):
         return f"{self.publisher}#{self.sequence} to {self.subscriber}/{self.subscription}"
 
 
-class Output:
-    """The notifications of one output, counted; the order of keys does not matter, numbers do."""
+class NotificationLines:
+    """The notifications of one output, with their counts. The order of keys does not matter; 1 and 1.0 differ."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -55,11 +55,11 @@ class Output:
         except InvalidEvent as error:
             raise InvalidEvent(f"{self.path}:{number}: {error}") from None
         if not isinstance(value, dict) or not _names_one(value):
-            raise InvalidEvent(f"{self.path}:{number}: this is no notification. Give outputs of silbo replay.")
+            raise InvalidEvent(f"{self.path}:{number}: this is not a notification. Give outputs of silbo replay.")
         return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
-    def only_here(self, other: Output) -> list[tuple[Key, str, Output]]:
-        """What the other has not, or not as often."""
+    def only_here(self, other: NotificationLines) -> list[tuple[Key, str, NotificationLines]]:
+        """The notifications that the other output does not have, or has fewer times."""
         return [(_key(line), line, self) for line in (self.counts - other.counts).elements()]
 
 
@@ -80,8 +80,8 @@ def add_to(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the differences; 1 if there are any."""
-    a, b = Output(options.a), Output(options.b)
+    """Print the differences; returns 1 if there are any."""
+    a, b = NotificationLines(options.a), NotificationLines(options.b)
     only_a, only_b = a.only_here(b), b.only_here(a)
     if not only_a and not only_b:
         print(f"no difference: {a.counts.total():,} notifications")
@@ -107,14 +107,14 @@ def _key(line: str) -> Key:
     return Key(value["publisher"], value["sequence"], value["subscriber"], value["subscription"])
 
 
-def _why(key: Key, line: str, where: Output, other: Output, log: Path | None) -> str:
+def _why(key: Key, line: str, where: NotificationLines, other: NotificationLines, log: Path | None) -> str:
     if other.counts[line]:
-        return f"  it stands there {where.counts[line] - other.counts[line]} time(s) more often: a repeat."
+        return f"  it is there {where.counts[line] - other.counts[line]} time(s) more often: a repeat."
     twin = next((each for each in other.counts if _key(each) == key), None)
     if twin is not None:
         return f"  {other.path} has it with another {_differing(line, twin)}."
     if log is None:
-        return f"  {other.path} has no such notification. --log LOG tells why {key.subscriber} should get it or not."
+        return f"  {other.path} has no such notification. --log LOG shows why {key.subscriber} should get it or not."
     return explanation_of(log, *key)
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, BinaryIO
 
 from silbo.cli.commands import open_log
-from silbo.engines.explaining import Published, Unaccepted, explain_log
+from silbo.engines.explaining import ExplainedPublish, Unaccepted, explain_log
+from silbo.engines.survey import Survey, survey
+from silbo.model.texts import time_text
 
 if TYPE_CHECKING:
     from silbo.cli.commands import Commands
@@ -15,12 +20,12 @@ if TYPE_CHECKING:
 EPILOG = """examples:
   silbo explain log.jsonl --subscriber car-1
   silbo explain log.jsonl --subscriber car-1 --subscription s1 --publisher cam-1 --sequence 3
-  silbo explain log.jsonl --missed            only what was not delivered
+  silbo explain log.jsonl --missed            only messages that were not delivered
 
-For each publish: every subscription asked for, the three questions (content filter, context function,
-publisher's scope), each clause with its truth and the values it used, as they were at that publish.
-Refused lines that could be the reason are told too.
-silbo.Broker(record="log.jsonl") writes such a log.
+For each publish and each requested subscription it shows the three conditions (content filter, context function,
+publisher's scope), each clause with its truth value and the values that it used at that publish. It also shows
+refused lines that could be the reason, and subscriptions that ended and notifications that were dropped because a
+queue was full. silbo.Broker(record="log.jsonl") writes such a log.
 """
 
 
@@ -38,37 +43,67 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--subscription", metavar="ID", help="only subscriptions with this id")
     parser.add_argument("--publisher", metavar="SESSION", help="only messages of this session")
     parser.add_argument("--sequence", type=int, metavar="N", help="only the Nth accepted message of its session")
-    parser.add_argument("--missed", action="store_true", help="only what was not delivered")
+    parser.add_argument("--missed", action="store_true", help="only messages that were not delivered")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print an explanation for each message and subscription asked for; 1 if there is none."""
+    """Print an explanation for each requested message and subscription; returns 1 if there is none."""
     printed = 0
-    with open_log(options.log) as log:
+    with open_log(options.log) as stream, _rereadable(stream) as log:
+        found = survey(log)
+        found.check(subscriber=options.subscriber, subscription=options.subscription, publisher=options.publisher)
         for each in explain_log(log, subscriber=options.subscriber, subscription=options.subscription):
-            for text in _told(each, options):
+            for text in _explanations(each, found, options):
                 print(f"{options.log}:{each.line}: {text}\n")
                 printed += 1
     if not printed:
-        print("nothing to explain: the log has no publish and no active subscription of that description")
+        print("nothing to explain: no message in the log fits these options")
     return 0 if printed else 1
 
 
-def _told(each: Published | Unaccepted, options: argparse.Namespace) -> Iterator[str]:
+@contextmanager
+def _rereadable(log: BinaryIO) -> Iterator[BinaryIO]:
+    """The log itself, or a copy of it on disk if it can be read only once, such as a pipe."""
+    if log.seekable():
+        yield log
+        return
+    with TemporaryFile() as copy:
+        shutil.copyfileobj(log, copy)
+        copy.seek(0)
+        yield copy
+
+
+def _explanations(each: ExplainedPublish | Unaccepted, found: Survey, options: argparse.Namespace) -> Iterator[str]:
     if isinstance(each, Unaccepted):
         if _concerns(each, options):
             whose = "" if each.session is None else f" of {each.session}"
             yield f"the {each.event}{whose} was refused and changed nothing: {each.error.line}"
     elif _asked(each, options):
-        if not each.explanations:
-            name = f"{each.publication.publisher}#{each.publication.sequence}"
-            yield f"{name}: no active subscription of {options.subscriber or 'anybody'} at this publish"
-        yield from (str(told) for told in each.explanations if not (options.missed and told.gets))
+        time = each.publication.time
+        when = "" if time is None else f"{time_text(time)}: "
+        yield from (f"{when}{text}" for text in _of_publish(each, found, options))
+
+
+def _of_publish(each: ExplainedPublish, found: Survey, options: argparse.Namespace) -> Iterator[str]:
+    message = f"{each.publication.publisher}#{each.publication.sequence}"
+    for end in each.ended:
+        name = f"{end.subscriber}/{end.id}"
+        yield f"{name} does not get {message}: it ended at line {end.line}, because its queue was full"
+    for explanation in each.explanations:
+        lost = found.dropped.get(explanation.dropped)
+        if lost is not None:
+            yield f"{explanation}\n  lost: the queue was full, and this notification was dropped at line {lost}"
+        elif not (options.missed and explanation.gets):
+            yield str(explanation)
+    if not each.explanations and not each.ended:
+        which = "" if options.subscription is None else f" {options.subscription}"
+        whose = "" if options.subscriber is None else f" of {options.subscriber}"
+        yield f"{message}: no active subscription{which}{whose} at this publish"
 
 
 def _concerns(each: Unaccepted, options: argparse.Namespace) -> bool:
-    """A refused publish may be why a subscriber got nothing, and so may a refused event of its own."""
+    """Whether a refused line may be why a subscriber got nothing: a publish, or an event of the subscriber's own."""
     if options.sequence is not None:
         return False
     if each.session is None or each.event == "publish":
@@ -76,7 +111,7 @@ def _concerns(each: Unaccepted, options: argparse.Namespace) -> bool:
     return options.subscriber in (None, each.session)
 
 
-def _asked(each: Published, options: argparse.Namespace) -> bool:
+def _asked(each: ExplainedPublish, options: argparse.Namespace) -> bool:
     return options.publisher in (None, each.publication.publisher) and options.sequence in (
         None,
         each.publication.sequence,

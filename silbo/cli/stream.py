@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeAlias
 
-from silbo.cli.commands import positive
+from silbo.cli.commands import add_verbose, positive
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,24 +23,24 @@ if TYPE_CHECKING:
     from silbo.cli.commands import Commands
     from silbo.streaming.job import Options
 
-    Job: TypeAlias = tuple[SparkSession, Callable[[], StreamingQuery]]  # the session, and what starts the job in it
+    Job: TypeAlias = tuple[SparkSession, Callable[[], StreamingQuery]]  # the session, and the job's start
 
 EPILOG = """examples:
   silbo stream --log city --checkpoint city.checkpoint              match a local log, until it is stopped
-  silbo stream --log city --checkpoint city.checkpoint --once       what is there now, then end
-  silbo stream --log city --checkpoint city.checkpoint --drain      to the end of the log: nothing more will come
-  silbo stream --log city --checkpoint city.checkpoint --idle 5     go on where a partition is silent for 5 seconds
-  silbo stream --log city --checkpoint city.checkpoint --migrate city.4 --shards 4    when its job has stopped
+  silbo stream --log city --checkpoint city.checkpoint --once       match the present records, then end
+  silbo stream --log city --checkpoint city.checkpoint --drain      match to the end: no more records will come
+  silbo stream --log city --checkpoint city.checkpoint --idle 5     do not wait for partitions silent for 5 s
+  silbo stream --log city --checkpoint city.checkpoint --migrate city.4 --shards 4    after its job has stopped
   silbo stream --kafka localhost:9092 --create-topics --order arrival --checkpoint city.checkpoint
   silbo stream --kafka localhost:9092 --lateness 2 --tick 1 --checkpoint city.checkpoint    live sessions, strict order
 
-A log is a folder of topics (docs/streaming.md). Strict order gives what the oracle gives for the records in the
-order of their times, whatever the batches are; arrival order matches at once what a batch has. A job that was
-stopped or killed goes on from its checkpoint.
+A log is a folder of topics (docs/streaming.md). Strict order gives the oracle's result for the records in the order of
+their times, whatever the batches are; arrival order matches the records of a batch at once. A job that was stopped or
+killed continues from its checkpoint.
 """
 MOST_SECONDS = 1e9
-MOST_RECORDS = 50_000  # of a partition in a batch: whatever has gathered, memory stays bounded
-LOOK = 0.2  # seconds after which the end of the job is seen
+MOST_RECORDS = 50_000  # of a partition in a batch: memory stays bounded, however many are waiting
+LOOK = 0.2  # seconds between two checks whether the job has ended
 
 
 def add_to(commands: Commands) -> None:
@@ -52,82 +53,108 @@ def add_to(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--log", type=Path, metavar="DIR", help="a local log")
-    source.add_argument("--kafka", metavar="HOST:PORT", help="Kafka")
-    parser.add_argument("--create-topics", action="store_true", help="make Kafka's topics that are not there")
-    parser.add_argument("--partitions", type=positive, default=3, metavar="N", help="of topics made (default: 3)")
-    parser.add_argument("--prefix", default="silbo", metavar="NAME", help="how topics' names begin (default: silbo)")
+    source.add_argument("--log", type=Path, metavar="DIR", help="the folder of the local log to read")
+    source.add_argument("--kafka", metavar="HOST:PORT", help="the address of the Kafka to read from")
+    parser.add_argument("--create-topics", action="store_true", help="create the missing topics in Kafka")
+    parser.add_argument("--partitions", type=positive, default=3, metavar="N",
+                        help="partitions of each topic that is created (default: 3)")  # fmt: skip
+    parser.add_argument("--prefix", default="silbo", metavar="NAME", help="prefix of topic names (default: silbo)")
     parser.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="where the job keeps its state")
     _add_order(parser)
-    parser.add_argument("--shards", type=positive, default=2, metavar="N", help="parts of the subscribers (default: 2)")
-    parser.add_argument("--trigger", type=_seconds, default=0.0, metavar="SECONDS", help="between batches (default: 0)")
+    parser.add_argument("--shards", type=positive, default=2, metavar="N",
+                        help="number of parts that the subscribers are divided into (default: 2)")  # fmt: skip
+    parser.add_argument("--trigger", type=_seconds, default=0.0, metavar="SECONDS",
+                        help="the least time between batches (default: 0)")  # fmt: skip
     parser.add_argument("--batch", type=positive, default=MOST_RECORDS, metavar="N",
-                        help=f"records of a partition in a batch, at most (default: {MOST_RECORDS:,})")  # fmt: skip
+                        help=f"the most records of a partition in a batch (default: {MOST_RECORDS:,})")  # fmt: skip
     parser.add_argument("--master", default="local[2,4]", metavar="URL",
                         help="Spark's master (default: local[2,4]: two threads, four attempts of a task)")  # fmt: skip
-    parser.add_argument("--once", action="store_true", help="match what is there, then end")
-    parser.add_argument("--drain", action="store_true", help="as --once, and match to the end: nothing more will come")
+    parser.add_argument("--once", action="store_true", help="match the present records, then end")
+    parser.add_argument("--drain", action="store_true",
+                        help="as --once, and match what waits for the frontier as well; "
+                             "use it if no more records will come")  # fmt: skip
     parser.add_argument("--progress", action="store_true",
-                        help="a line for each batch on stderr, which a terminal gets anyway")  # fmt: skip
+                        help="print a line for each batch on stderr, as always on a terminal")  # fmt: skip
     parser.add_argument("--migrate", type=Path, metavar="NEW",
                         help="make a new checkpoint from that of a stopped job, then end")  # fmt: skip
+    add_verbose(parser)
     parser.set_defaults(run=run)
 
 
 def _add_order(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--order", choices=("strict", "arrival"), default="strict", help="default: strict")
     parser.add_argument("--lateness", type=_seconds, default=0.0, metavar="SECONDS",
-                        help="how far a record may lie behind others of its partition (default: 0)")  # fmt: skip
+                        help="how much older a record may be than others of its partition (default: 0)")  # fmt: skip
     parser.add_argument("--idle", type=_positive_seconds, metavar="SECONDS",
-                        help="in strict order, wait for no partition that is silent this long; the result then "
+                        help="in strict order, do not wait for a partition that is silent this long; the result then "
                              "depends on when records arrive (default: wait for all)")  # fmt: skip
     parser.add_argument("--tick", type=_positive_seconds, metavar="SECONDS",
-                        help="say in Kafka's partitions, so often, how late it is by this machine's clock: for live "
-                             "sessions in strict order; --lateness covers delays and other clocks")  # fmt: skip
+                        help="send a tick with this machine's time to Kafka's partitions this often, for live sessions "
+                             "in strict order; --lateness must cover delays and clock differences")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the job, and tell how it goes."""
-    if options.migrate is not None:
-        return _migrate(options)
+    """Run the job, or migrate its checkpoint."""
+    from silbo.streaming.failure import as_job_failure
+
+    with as_job_failure():
+        return _run(options) if options.migrate is None else _migrate(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the job, and print its progress."""
+    from silbo.streaming.jvm import is_alive
     from silbo.streaming.progress import ends_of_log, watching
 
     _check_tick(options)
     spark, start = _over_log(options) if options.kafka is None else _over_kafka(options)
     ends = ends_of_log(options.log) if options.kafka is None else None
-    with watching(spark, _teller(options), ends) as watch, _interruption() as interrupted:
+    tell = _teller(options)
+    with watching(spark, tell, ends) as watch, _interruption() as interrupted:
         query = start()
+        print(_ready(options), file=sys.stderr, flush=True)
         try:
             _follow(query, options, interrupted)
         finally:
-            if interrupted.is_set():  # what Spark says of a batch that it breaks off is no news
+            if interrupted.is_set():  # errors of Spark about the batch that it breaks off are expected
                 spark.sparkContext.setLogLevel("OFF")
-            query.stop()
+            if is_alive():
+                query.stop()
     print(watch.summary(), file=sys.stderr)
+    if options.log is not None and sys.stderr.isatty():
+        print(f"the notifications: silbo notifications {shlex.quote(str(options.log))}", file=sys.stderr)
     return 0
 
 
+def _ready(options: argparse.Namespace) -> str:
+    """The line to print when the job has started."""
+    source = f"the log {options.log}" if options.kafka is None else f"{options.kafka}, topics {options.prefix}.*"
+    ordered = f"{options.order} order" + (f", lateness {options.lateness:g} s" if options.lateness else "")
+    return f"ready: {source}; {ordered}; checkpoint {options.checkpoint}; waiting for records"
+
+
 def _follow(query: StreamingQuery, options: argparse.Namespace, interrupted: Event) -> None:
-    """Until it is done, fails or is interrupted; a thread waits for Spark, which hears no interruption."""
+    """Wait until the job ends, fails or is interrupted. A thread waits for Spark: that wait cannot be interrupted."""
+    from silbo.streaming import jvm
     from silbo.streaming.job import work_off
 
     once = options.once or options.drain
     done = _in_background(partial(work_off, query, _options(options)) if once else query.awaitTermination)
     with _ticking(options):
         while not done.done() and not interrupted.wait(LOOK):
-            pass
+            jvm.check()
     if done.done():
         done.result()
 
 
 def _in_background(work: Callable[[], object]) -> Future[object]:
-    """Done in a thread that nobody needs to wait for."""
+    """Run the work in a thread that does not keep the process alive."""
     done: Future[object] = Future()
 
     def run() -> None:
         try:
             done.set_result(work())
-        except Exception as error:  # noqa: BLE001  # whoever asks for the result meets it
+        except Exception as error:  # noqa: BLE001  # the caller of `result` gets it
             done.set_exception(error)
 
     Thread(target=run, daemon=True).start()
@@ -136,7 +163,7 @@ def _in_background(work: Callable[[], object]) -> Future[object]:
 
 @contextmanager
 def _interruption() -> Iterator[Event]:
-    """An event that Ctrl-C sets, or the system that wants this program to end, in the place of what they do else."""
+    """An event that SIGINT (Ctrl-C) and SIGTERM set, in place of their usual effect."""
     interrupted = Event()
     before = {each: signal.signal(each, lambda *_: interrupted.set()) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -147,14 +174,14 @@ def _interruption() -> Iterator[Event]:
 
 
 def _teller(options: argparse.Namespace) -> Callable[[str], object]:
-    """Who tells of each batch: a terminal, or whoever asks for it."""
+    """The function that prints progress; it prints nothing unless stderr is a terminal or --progress is given."""
     if options.progress or sys.stderr.isatty():
         return partial(print, file=sys.stderr, flush=True)
     return lambda _: None
 
 
 def _seconds(text: str) -> float:
-    """Seconds, from 0."""
+    """Parse an argument in seconds, from 0."""
     value = float(text)
     if not 0 <= value < MOST_SECONDS:
         raise argparse.ArgumentTypeError(f"seconds from 0 are expected, not {text}")
@@ -162,7 +189,7 @@ def _seconds(text: str) -> float:
 
 
 def _positive_seconds(text: str) -> float:
-    """Seconds above 0."""
+    """Parse an argument in seconds, above 0."""
     value = _seconds(text)
     if value == 0:
         raise argparse.ArgumentTypeError("seconds above 0 are expected")
@@ -187,7 +214,7 @@ def _over_log(options: argparse.Namespace) -> Job:
 
     missing = [topic for topic in INPUTS if not partitions_of(options.log, topic)]
     if missing:
-        raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md tells what a log is.")
+        raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md describes logs.")
     if options.drain:
         job.drain(options.log)
     spark = session(options.master)
@@ -196,7 +223,7 @@ def _over_log(options: argparse.Namespace) -> Job:
 
 def _over_kafka(options: argparse.Namespace) -> Job:
     from silbo.streaming import kafka_job
-    from silbo.streaming.kafka import KafkaWriter, create_topics
+    from silbo.streaming.kafka import KafkaWriter, create_topics, partition_counts
 
     if options.create_topics:
         create_topics(options.kafka, options.partitions, options.prefix)
@@ -204,12 +231,13 @@ def _over_kafka(options: argparse.Namespace) -> Job:
         writer = KafkaWriter(options.kafka, options.prefix)
         writer.drain()
         writer.close()
+    partition_counts(options.kafka, options.prefix)  # reports a missing topic before Spark starts
     spark = kafka_job.spark_session(options.master)
     return spark, lambda: kafka_job.start(spark, options.kafka, _options(options), options.prefix)
 
 
 def _migrate(options: argparse.Namespace) -> int:
-    """Bring a stopped job's state into a new checkpoint."""
+    """Move the state of a stopped job to a new checkpoint."""
     from silbo.streaming import job, kafka_job
     from silbo.streaming.checkpoint import command
     from silbo.streaming.migration import migrate
@@ -220,13 +248,13 @@ def _migrate(options: argparse.Namespace) -> int:
     wanted = job.wanted(_options(options), *source)
     found = migrate(session(options.master), options.checkpoint, options.migrate, wanted)
     print(f"{options.migrate}: {found.subscribers:,} subscribers in {options.shards} shards, "
-          f"{found.waiting:,} records waiting. Go on with:\n"
+          f"{found.waiting:,} records waiting. Continue with:\n"
           f"{command(wanted, '--checkpoint', str(options.migrate))}")  # fmt: skip
     return 0
 
 
 def _check_tick(options: argparse.Namespace) -> None:
-    """Refuse ticks that would do nothing, or harm."""
+    """Refuse ticks that would have no effect, or do harm."""
     from silbo.errors import InvalidValue
 
     if options.tick is None:
@@ -234,7 +262,7 @@ def _check_tick(options: argparse.Namespace) -> None:
     if options.kafka is None or options.order != "strict" or options.once or options.drain:
         raise InvalidValue("--tick", "it is for live traffic over Kafka in strict order. Leave it out here.")
     if not options.lateness:
-        raise InvalidValue("--tick", "what was on its way while a tick came would be late. Give a --lateness with it.")
+        raise InvalidValue("--tick", "records on their way when a tick arrives would be late. Give --lateness too.")
 
 
 def _ticking(options: argparse.Namespace) -> AbstractContextManager[object]:

@@ -1,4 +1,4 @@
-"""`silbo warm`: compile the kernels once, so that nobody waits for them later."""
+"""`silbo warm`: compile the kernels once, so that later processes do not wait for them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from silbo.compiled import Kernel
+from silbo.compiled import Kernel, check_compiler
 
 if TYPE_CHECKING:
     from silbo.cli.commands import Commands
 
 EPILOG = """examples:
-  silbo warm            compile what is not in the cache yet; the first time takes some twenty seconds
+  silbo warm            compile the kernels that are not in the cache; about twenty seconds the first time
   silbo warm --json     the same as one JSON object
 
-The cache stands beside the installed sources, or in a folder of yours where that one is read-only;
-NUMBA_CACHE_DIR names another. Every process of this installation shares it.
+The cache is next to the installed sources, or in a folder of the user if that one is read-only;
+NUMBA_CACHE_DIR names another. All processes of this installation share it.
 """
 
 
@@ -35,7 +35,8 @@ def add_to(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make every kernel, and tell of each."""
+    """Compile or load every kernel, and print a line for each."""
+    check_compiler()
     since = time.process_time()
     made = []
     for kernel in _kernels():
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"kernels": made, "cpu_s": total, "cache": folder}))
     else:
-        print(f"{total:.2f} s of CPU; the cache is {folder or 'nowhere: no folder for it could be written to'}")
+        print(f"{total:.2f} s of CPU; the cache is {folder or 'not used: no folder for it is writable'}")
     return 0
 
 

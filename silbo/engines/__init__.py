@@ -1,1 +1,1 @@
-"""Engines by name: sessions by URL, and logs replayed on any of them."""
+"""Engines by name: connect by URL, and replay logs on any engine."""

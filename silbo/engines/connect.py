@@ -1,25 +1,25 @@
-"""Connect by URL: the same session, whichever engine stands behind it."""
+"""Connect by URL: the same session API for every engine."""
 
 from __future__ import annotations
 
 from threading import Lock
 
-from silbo.broker.broker import Broker
-from silbo.broker.session import Session
+from silbo.embedded.broker import Broker
 from silbo.errors import UnknownEngine
+from silbo.session.session import Session
 
-URLS = ("memory://", "memory://NAME", "kafka://HOST:PORT/PREFIX")
+URLS = ("memory://", "memory://NAME", "kafka://HOST:PORT[/PREFIX]")
 
 _brokers: dict[str, Broker] = {}
 _brokers_lock = Lock()
 
 
 def connect(url: str = "memory://", name: str | None = None) -> Session:
-    """A session of the engine that the URL names.
+    """Open a session of the engine that the URL names.
 
-    `memory://NAME` is a broker of this process, one for each NAME (none is a name too), shared by all
-    who connect to it. `kafka://HOST:PORT/PREFIX` sends to Kafka's topics whose names begin
-    so (none is `silbo`), which a job of `silbo stream --prefix PREFIX` matches.
+    `memory://NAME` is a broker of this process, one for each NAME (which may be empty), shared by all its
+    sessions. `kafka://HOST:PORT/PREFIX` sends to the Kafka topics with this prefix (`silbo` by default),
+    which a job of `silbo stream --prefix PREFIX` matches.
     """
     scheme, separator, rest = str(url).partition("://")
     if scheme == "kafka" and rest:
@@ -29,7 +29,8 @@ def connect(url: str = "memory://", name: str | None = None) -> Session:
         address, prefix = located(rest)
         return connect_kafka(address, name, prefix)
     if scheme != "memory" or not separator:
-        raise UnknownEngine(str(url), URLS)
+        hint = "" if ":" in str(url) else " (A session's name is the second argument of connect.)"
+        raise UnknownEngine(str(url), URLS, hint)
     with _brokers_lock:
         if rest not in _brokers or _brokers[rest].closed:
             _brokers[rest] = Broker()

@@ -1,6 +1,6 @@
-"""Replay a log on an engine: the same notifications, whichever engine and however the log is cut.
+"""Replay a log on an engine: the notifications are the same for every engine and every batch size.
 
-An engine takes a batch of events and gives notifications and refusals. Queues, policies and
+An engine takes a batch of events and returns notifications and refusals. Queues, policies and
 time-outs do not apply.
 """
 
@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeAlias, assert_never, cast, runtime_checkable
+from typing import BinaryIO, Protocol, TypeAlias, cast, runtime_checkable
 
-from silbo.broker.fold import Fold
 from silbo.context.function import ContextFunction, Scope
+from silbo.core.fold import Fold
 from silbo.errors import InvalidValue, Refused, SilboError, UnknownEngine
+from silbo.exhaustive import assert_never
 from silbo.matching.filter import Filter
 from silbo.model.events import (
     Advertise,
@@ -27,13 +28,14 @@ from silbo.model.events import (
     Unadvertise,
     Unsubscribe,
 )
-from silbo.model.log import Line, Notified, read_log
+from silbo.model.notification import Notified
+from silbo.wire.jsonl import Line, read_log
 
-Tell: TypeAlias = Callable[[int, SilboError], None]  # of a batch, which event, and why
+Tell: TypeAlias = Callable[[int, SilboError], None]  # the event's position in the batch, and the error
 
 
 class Engine(Protocol):
-    """A fold: `apply` takes events in their order, and tells those it refuses."""
+    """A fold: `apply` takes events in order, and reports those it refuses."""
 
     def apply(self, events: Sequence[Event], refused: Tell) -> Sequence[Notified]:
         """The notifications of a batch, in the order of its publishes."""
@@ -41,31 +43,31 @@ class Engine(Protocol):
 
 @runtime_checkable
 class Finishing(Protocol):
-    """An engine that gives its notifications when the log is over."""
+    """An engine that returns its notifications at the end of the log."""
 
     def finish(self) -> Sequence[Notified]:
-        """All of them, in the order of the publishes."""
+        """All notifications, in the order of the publishes."""
 
 
 @runtime_checkable
 class Closing(Protocol):
-    """An engine that holds something which must be let go."""
+    """An engine that holds resources."""
 
     def close(self) -> None:
-        """Let it go."""
+        """Release the resources."""
 
 
 class OracleEngine:
-    """The oracle, fed with events."""
+    """The oracle as an engine."""
 
     def __init__(self) -> None:
-        # shapely comes with it: imported only where the oracle is asked
+        # it imports shapely, so import it only where the oracle is used
         from silbo.matching.oracle import Oracle
 
         self._oracle = Oracle()
 
     def apply(self, events: Sequence[Event], refused: Tell) -> list[Notified]:
-        """One event after the other."""
+        """Apply one event after the other."""
         import numpy as np
 
         from silbo.matching import oracle
@@ -106,22 +108,23 @@ class OracleEngine:
 
 def _stream(batch: int | None) -> Engine:
     """The Spark job on a local log."""
-    from silbo.streaming.engine import StreamEngine  # with pyspark: imported where it is asked for
+    from silbo.streaming.engine import StreamEngine  # imports pyspark, so only where it is used
 
     return StreamEngine(batch)
 
 
-# each made for batches of this many events
+# functions that create an engine for batches of this many events
 ENGINES: dict[str, Callable[[int | None], Engine]] = {
     "oracle": lambda _: OracleEngine(),
     "memory": lambda _: Fold(),
     "hw": lambda _: Fold(offload="sim"),
     "stream": _stream,
 }
+NAMES = (*ENGINES, "kafka://HOST:PORT")  # the last is the job over Kafka, with topics of its own
 
 
 def engine_of(engine: str | Engine, batch: int | None = None) -> Engine:
-    """The engine of this name, empty; or the one that was given."""
+    """A new engine of this name, or the given engine."""
     if isinstance(engine, str) and engine in ENGINES:
         return ENGINES[engine](batch)
     if isinstance(engine, str) and engine.startswith("kafka://"):
@@ -129,7 +132,7 @@ def engine_of(engine: str | Engine, batch: int | None = None) -> Engine:
 
         return KafkaEngine(engine.removeprefix("kafka://"), batch)
     if not hasattr(engine, "apply"):
-        raise UnknownEngine(str(engine), ENGINES)
+        raise UnknownEngine(str(engine), NAMES)
     return cast("Engine", engine)
 
 
@@ -142,8 +145,8 @@ def replay(
 ) -> Iterator[Notified]:
     """The notifications of a log, given as a file or as events, in the order of the output.
 
-    `batch` is how many events the engine gets at a time (None: all at once); `refused` is told the line
-    (from 1) and the reason of each refused event.
+    `batch` is how many events the engine gets at a time (None: all at once); `refused` is called with the line
+    (from 1) and the error of each refused event.
     """
     if batch is not None and not (type(batch) is int and 0 < batch <= sys.maxsize):
         raise InvalidValue("batch", f"at least one event at a time, not {batch!r}.")
@@ -153,7 +156,7 @@ def replay(
 
 
 def _closed(notifications: Iterator[Notified], engine: Closing) -> Iterator[Notified]:
-    """The same; whoever stops reading lets the engine go."""
+    """The same notifications; the engine is closed when the caller stops reading."""
     try:
         yield from notifications
     finally:
@@ -170,7 +173,7 @@ def _replayed(
 
 
 def _nobody(_line: int, _error: SilboError) -> None:
-    """A refused event changes nothing, and nobody asked to hear of it."""
+    """Ignore a refused event: it changes nothing, and the caller gave no `refused`."""
 
 
 def _lines(log: str | PathLike[str] | BinaryIO | Iterable[Event]) -> Iterator[Line]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from silbo.exhaustive import assert_never
 from silbo.language import tree
 from silbo.language.tree import Condition, Constant, Name, Namespace, Shape, Value
 from silbo.model.geometry import Geometry
@@ -76,6 +77,11 @@ def compiled(condition: Condition) -> Evaluate:
             return _spatial(predicate, _locate(left), _locate(right))
         case _:
             assert_never(condition)
+
+
+def value_of(node: Value, bindings: Bindings) -> ContextValue | None:
+    """The value of a part of an expression; None if it is absent, or no finite number."""
+    return _compute(node)(bindings)
 
 
 def computed(node: Value) -> ContextValue | None:
@@ -181,7 +187,7 @@ def _compute(node: Value) -> Compute:
 
 
 def _number_of(calculate: Callable[..., float], operands: list[Value]) -> Compute:
-    """Arithmetic: operands become doubles first; no finite result is no result."""
+    """Arithmetic: operands become doubles first; a result that is not finite is None."""
     computes = [_compute(operand) for operand in operands]
 
     def number(bindings: Bindings) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from silbo.errors import ExpressionError, FormError, TextTooLong
 from silbo.language.bounds import MAX_TEXT, check_conjunctions, check_lists, check_nodes, check_text
@@ -21,8 +21,11 @@ from silbo.language.text import to_text
 from silbo.language.tokens import tokens
 from silbo.language.tree import Condition, Namespace, names
 
-# as many distinct texts as a busy broker has in use at once. A short one costs up to some kilobytes, the
-# longest some hundred: few of those are kept, so that nobody can fill the memory with them.
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# as many distinct texts as a busy broker uses at the same time. A short text costs a few kilobytes, the longest
+# some hundred: the cache of long texts is small, so that a client cannot fill the memory with them.
 SHORT = 256  # code points
 REMEMBERED_SHORT = 16_384
 REMEMBERED_LONG = 256
@@ -37,27 +40,33 @@ class Expression:
 
     language: ClassVar[Language]
 
-    def __init__(self, tree: Condition, text: str) -> None:
+    def __init__(self, tree: Condition, text: str | None = None) -> None:
+        if text is None:
+            raise FormError(
+                f"{type(self).__name__}.of(…) reads an expression: write silbo.{type(self).__name__}.of(…)."
+            )
         self.tree = tree
         self.text = text
+        # made by the first caller of `evaluation_of`: most expressions are evaluated by kernels only
         self._evaluate: Evaluate | None = None
         self._variables: Mapping[Namespace, frozenset[str]] | None = None
 
     @classmethod
     def of(cls, given: str | Form | Self) -> Self:
-        """The expression that a text or a Python form says, or an `ExpressionError`."""
+        """The expression of a text or a Python form, or an `ExpressionError`."""
         if isinstance(given, cls):
             return given
         if isinstance(given, str):
             return _remembered(cls, given)
         if isinstance(given, Form):
             return cls._of_form(given)
-        names = ", ".join(f"silbo.{each}" for each in cls.language.namespaces or ("attr",))
+        known = ("attr",) if cls.language.is_filter else cls.language.namespaces
+        names = ", ".join(f"silbo.{each}" for each in known)
         raise FormError(f"a {cls.language.title} is text or built from {names}; not {type(given).__name__}.")
 
     @classmethod
     def _of_form(cls, form: Form) -> Self:
-        """By way of its text: so the two forms cannot differ, and every check stands in one place."""
+        """Read the text of the form, so that the two forms cannot differ and every check is in one place."""
         text = to_text(form.condition())
         if len(text) > MAX_TEXT:
             raise TextTooLong(text, MAX_TEXT, len(text), len(text), MAX_TEXT)
@@ -65,9 +74,7 @@ class Expression:
 
     def truth(self, bindings: Bindings) -> bool | None:
         """True, False, or None for unknown."""
-        if self._evaluate is None:
-            self._evaluate = compiled(self.tree)
-        return self._evaluate(bindings)
+        return (self._evaluate or evaluation_of(self))(bindings)
 
     def variables(self, namespace: Namespace) -> frozenset[str]:
         """The names that it reads in a namespace; `exists` counts as reading."""
@@ -95,6 +102,13 @@ class Expression:
         return type(self).of, (self.text,)
 
 
+def evaluation_of(expression: Expression) -> Evaluate:
+    """The truth as a function of the bindings. Matching calls `evaluate` itself, which saves calls for each row."""
+    if expression._evaluate is None:
+        expression._evaluate = compiled(expression.tree)
+    return expression._evaluate
+
+
 def _remembered(kind: type[E], text: str) -> E:
     read = _read_short if len(text) <= SHORT else _read_long
     return cast("E", read(kind, text))  # type: ignore[arg-type]  # a class is hashable
@@ -114,11 +128,11 @@ _read_long = lru_cache(maxsize=REMEMBERED_LONG)(_read)
 
 def _tree(text: str, language: Language) -> Condition:
     check_text(text)
-    lexemes = list(tokens(text))
-    check_lists(text, lexemes)
+    found = tokens(text)
+    check_lists(found)
     if not language.is_filter:
-        check_nodes(text, lexemes)
-    condition = Meaning(text, language).condition(read(text, lexemes, language))
+        check_nodes(found)
+    condition = Meaning(found, language).condition(read(found, language))
     if language.is_filter:
-        check_conjunctions(text, condition)
+        check_conjunctions(found, condition)
     return condition

@@ -12,6 +12,11 @@ from silbo.model.geometry import Geometry, geometry
 __all__ = ["abs", "distance", "geo_distance", "geometry", "intersects", "max", "min", "point", "sqrt", "within"]
 
 
+def __dir__() -> list[str]:
+    """The functions alone, for completion."""
+    return __all__
+
+
 def abs(a: object) -> Operand:
     """The absolute value."""
     return call("abs", a)

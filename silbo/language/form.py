@@ -58,6 +58,10 @@ class Form:
     def __bool__(self) -> NoReturn:
         raise FormError(SPELLING)
 
+    def __dir__(self) -> list[str]:
+        """What users call, for completion: `condition` is for silbo itself."""
+        return [name for name in super().__dir__() if name != "condition"]
+
     def __repr__(self) -> str:
         from silbo.language.text import to_text
 
@@ -211,6 +215,18 @@ class Operand(Form):
 
     def __pow__(self, other: object) -> NoReturn:
         raise FormError("there is no power. Write pub.x * pub.x.")
+
+    __rpow__ = __pow__
+
+    def __mod__(self, other: object) -> NoReturn:
+        raise FormError("there is no remainder. Put the remainder into the message or the context and compare it.")
+
+    __rmod__ = __mod__
+
+    def __floordiv__(self, other: object) -> NoReturn:
+        raise FormError("there is no division without a fraction. Write pub.x / 2.")
+
+    __rfloordiv__ = __floordiv__
 
     def __getattr__(self, name: str) -> NoReturn:
         raise NoSuchMethod(

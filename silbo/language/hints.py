@@ -1,4 +1,4 @@
-"""What to say to people who write what they know from elsewhere: SQL, Python, JSON, MQTT."""
+"""Hints in error messages for users who write the syntax of SQL, Python, JSON or MQTT."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ OF_OPERATORS = {
     ";": "nothing ends with it: remove it",
     "#": "there are no topics and no comments: name attributes",
     "$": "names begin with a letter",
+    "@": "names begin with a letter",
     ":=": "write `=`",
     ":": "write `=`",
     "?": "there are no parameters: write the constant",
@@ -63,18 +64,20 @@ OF_CHARACTERS = {
     "‘": "write straight quotes: '…'",
     "’": "write straight quotes: '…'",
     ".": "a dot joins the parts of a name, without blanks around it",
-    **dict.fromkeys("\"'`", "it is never closed: close it"),
+    **dict.fromkeys("\"'`", "this string has no closing quote: add it"),
 }
 
 
-def unknown_operator(operator: str) -> str:
-    """What to say of an operator that does not exist."""
+def unknown_operator(operator: str, *, is_operand: bool = False) -> str:
+    """The message for an operator that does not exist; `is_operand`: a name or a constant was expected there."""
     hint = f" ({OF_OPERATORS[operator]})" if operator in OF_OPERATORS else ""
+    if is_operand:
+        return f"{operator} is not expected here{hint}; expected a name, a number, a string, true or false"
     return f"unknown operator{hint}; expected one of: {OPERATORS}"
 
 
 def strange_character(character: str) -> str:
-    """What to say of a character that begins nothing."""
+    """The message for a character that begins no token."""
     if character in OF_CHARACTERS:
         return f"{character} is not expected here; {OF_CHARACTERS[character]}"
     if not character.isprintable() or character.isspace():
@@ -84,5 +87,5 @@ def strange_character(character: str) -> str:
 
 
 def strange_word(word: str) -> str | None:
-    """What to say of a name where none is expected, if it is known from elsewhere."""
+    """A hint for a name where none is expected, if it is a word of another language."""
     return OF_WORDS.get(word.lower())

@@ -9,7 +9,7 @@ from silbo.language.tree import Namespace
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One of the three: what it is called, and the namespaces its names begin with (a filter has none)."""
+    """One of the three: what it is called, and the namespaces of its names (those of a filter are attributes)."""
 
     title: str
     namespaces: tuple[Namespace, ...]
@@ -17,7 +17,7 @@ class Language:
     @property
     def is_filter(self) -> bool:
         """Filters compare attributes with constants, nothing else."""
-        return not self.namespaces
+        return "attribute" in self.namespaces
 
     @property
     def prefixes(self) -> str:
@@ -25,6 +25,6 @@ class Language:
         return ", ".join(f"{namespace}." for namespace in self.namespaces)
 
 
-FILTER = Language("content filter", ())
+FILTER = Language("content filter", ("attribute",))
 FUNCTION = Language("context function", ("pub", "this", "msg"))
 SCOPE = Language("scope", ("sub", "this", "msg"))

@@ -7,24 +7,29 @@
     operand    name | number | string | true | false | - operand | ( condition ) | name( … )
 
 Conditions and values meet in `operand`, since parentheses may stand around both. Chains are flat:
-`meaning` splits `a and b or c` at `or`, then at `and`, and `a + b * c` likewise. Parentheses leave no
-trace: what they hold stands in the syntax tree as its own node.
+`meaning` splits `a and b or c` at `or`, then at `and`, and `a + b * c` likewise. Parentheses
+have no node of their own in the syntax tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NoReturn, TypeAlias
 
-from silbo.errors import ExpressionError
 from silbo.language.hints import strange_word
 from silbo.language.languages import Language
-from silbo.language.tokens import KEYWORDS, Lexeme
+from silbo.language.tokens import KEYWORDS, Tokens
 
-ARITHMETIC = ("PLUS", "MINUS", "STAR", "SLASH")
-JOINS = ("AND", "OR")
-OPERANDS = ("NAME", "NUMBER", "STRING", "TRUE", "FALSE", "PREDICATE", "SIGN", "LPAR")
-CONDITIONS = ("NOT", "EXISTS", *OPERANDS)
+ARITHMETIC = frozenset(["PLUS", "MINUS", "STAR", "SLASH"])
+JOINS = frozenset(["AND", "OR"])
+WORDS = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "PREDICATE"])  # operands of one token
+OPERANDS = WORDS | {"SIGN", "LPAR"}
+CONDITIONS = OPERANDS | {"NOT", "EXISTS"}
+
+# what may stand after an atom of each kind, for messages
+NOTHING: frozenset[str] = frozenset()
+AFTER_VALUE = frozenset(["NOT", "OPERATOR", "IN"]) | JOINS | ARITHMETIC
+AFTER_COMPARISON = JOINS | ARITHMETIC
 
 EXPECTED = {
     "NAME": "a name",
@@ -47,7 +52,7 @@ EXPECTED = {
     "LPAR": "(",
     "RPAR": ")",
     "COMMA": "a comma",
-    "END": "the end",
+    "END": "the end of the text",
 }
 
 
@@ -61,37 +66,37 @@ class Node:
         self.children = children
 
 
-Parsed: TypeAlias = Node | Lexeme
+Parsed: TypeAlias = Node | int  # a token is its number
 
 
-def read(text: str, lexemes: Sequence[Lexeme], language: Language) -> Parsed:
+def read(tokens: Tokens, language: Language) -> Parsed:
     """The syntax tree of a text's tokens, or an `ExpressionError` that points at the fault."""
-    syntax = Syntax(text, lexemes, language)
+    syntax = Syntax(tokens, language)
     tree = syntax.condition()
-    syntax.expect("END")
+    syntax.expect_end()
     return tree
 
 
-def span(node: Parsed) -> tuple[int, int]:
-    """Where a node begins and ends in the text."""
+def ends(node: Parsed) -> tuple[int, int]:
+    """The first and the last token of a node."""
     first = last = node
     while isinstance(first, Node):
         first = first.children[0]
     while isinstance(last, Node):
         last = last.children[-1]
-    return first.start, last.end
+    return first, last
 
 
 class Syntax:
     """Reads from left to right, one method for each rule; the bound on depth holds the recursion."""
 
-    def __init__(self, text: str, lexemes: Sequence[Lexeme], language: Language) -> None:
-        self._text = text
-        self._lexemes = [*lexemes, Lexeme("END", "", len(text), len(text))]
+    def __init__(self, tokens: Tokens, language: Language) -> None:
+        self._tokens = tokens
+        self._types = tokens.types
         self._language = language
         self._place = 0
-        self._type = self._lexemes[0].type
-        self._follows: tuple[str, ...] = ()  # what else could stand here, for messages
+        self._type = self._types[0]
+        self._follows = NOTHING  # what else could stand here, for messages
 
     def condition(self) -> Parsed:
         """A chain of negations, or one alone."""
@@ -103,59 +108,73 @@ class Syntax:
             chain += [self._next(), self._negation()]
         return Node("chain", chain)
 
-    def expect(self, *types: str) -> Lexeme:
-        """The next token if it is of one of these types, else an error that says what was expected."""
+    def expect_end(self) -> None:
+        """Raise an error that says what was expected, unless everything was read."""
+        if self._type != "END":
+            self._fail(self._follows | {"END"})
+
+    def _expect(self, *types: str) -> int:
         if self._type not in types:
-            self._fail(*self._follows, *types)
+            self._fail(self._follows.union(types))
         return self._next()
 
-    def _next(self) -> Lexeme:
-        lexeme = self._lexemes[self._place]
-        self._place += 1
-        self._type = self._lexemes[self._place].type if lexeme.type != "END" else "END"
-        return lexeme
+    def _next(self) -> int:
+        """Take the next token, which is not the end."""
+        token = self._place
+        self._place = following = token + 1
+        self._type = self._types[following]
+        return token
 
     def _negation(self) -> Parsed:
         if self._type == "NOT":
             return Node("negated", [self._next(), self._negation()])
         if self._type not in CONDITIONS:
-            self._fail(*CONDITIONS)
+            self._fail(CONDITIONS)
         return self._atom()
 
     def _atom(self) -> Parsed:
         if self._type == "EXISTS":
-            self._next()
-            atom: Parsed = Node("exists", [self._operand()])
-            self._follows = JOINS
-            return atom
+            return self._exists()
         value = self._value()
         if self._type == "OPERATOR":
             return self._comparison(value)
         if self._type in ("IN", "NOT"):
             return self._membership(value)
-        self._follows = ("NOT", "OPERATOR", "IN", *JOINS, *ARITHMETIC)
+        self._follows = AFTER_VALUE
         return value
 
-    def _comparison(self, value: Parsed) -> Parsed:
+    def _exists(self) -> Node:
+        self._next()
+        if self._type not in OPERANDS:
+            self._fail(frozenset(["NAME", "LPAR"]))
+        atom = Node("exists", [self._operand()])
+        self._follows = JOINS
+        return atom
+
+    def _comparison(self, value: Parsed) -> Node:
         parts = [value]
         while self._type == "OPERATOR":
             parts += [self._next(), self._value()]
-        self._follows = (*JOINS, *ARITHMETIC)
+        self._follows = AFTER_COMPARISON
         return Node("comparison", parts)
 
-    def _membership(self, value: Parsed) -> Parsed:
+    def _membership(self, value: Parsed) -> Node:
         parts: list[Parsed] = [value]
-        self._follows = ()
+        self._follows = NOTHING
         if self._type == "NOT":
             parts.append(self._next())
-        self.expect("IN")
+        self._expect("IN")
         if self._type == "LPAR":
-            self._next()
+            self._refuse_empty_list(self._next())
             node = Node("member_of_list", parts + self._separated(self._value))
         else:
-            node = Node("member_of_name", [*parts, self.expect("LPAR", "NAME")])
+            node = Node("member_of_name", [*parts, self._expect("LPAR", "NAME")])
         self._follows = JOINS
         return node
+
+    def _refuse_empty_list(self, opening: int) -> None:
+        if self._type == "RPAR":
+            raise self._tokens.error("the list is empty; expected 1 to 1,000 constants", opening, self._place)
 
     def _separated(self, part: Callable[[], Parsed]) -> list[Parsed]:
         """Parts with commas between them, or none, and the closing parenthesis."""
@@ -163,11 +182,11 @@ class Syntax:
         self._follows = OPERANDS
         while self._type != "RPAR" or parts:
             parts.append(part())
-            self._follows = ("COMMA", *(self._follows if part == self.condition else ()))
+            self._follows = (self._follows if part == self.condition else NOTHING) | {"COMMA"}
             if self._type != "COMMA":
                 break
             self._next()
-        self.expect("RPAR")
+        self._expect("RPAR")
         return parts
 
     def _value(self) -> Parsed:
@@ -180,45 +199,47 @@ class Syntax:
         return Node("arithmetic", parts)
 
     def _operand(self) -> Parsed:
-        if self._type == "SIGN":
+        type = self._type
+        if type in WORDS:
+            token = self._next()
+            if self._type == "LPAR" and type in ("NAME", "PREDICATE"):
+                self._next()
+                return Node("call", [token, *self._separated(self.condition)])
+            if type == "PREDICATE":
+                self._follows = NOTHING
+                self._expect("LPAR")
+            return token
+        if type == "SIGN":
             return Node("negative", [self._next(), self._operand()])
-        if self._type == "LPAR":
-            self._next()
-            inner = self.condition()
-            self.expect("RPAR")
-            return inner
-        if self._type not in OPERANDS:
-            self._fail(*OPERANDS)
-        lexeme = self._next()
-        if self._type == "LPAR" and lexeme.type in ("NAME", "PREDICATE"):
-            self._next()
-            return Node("call", [lexeme, *self._separated(self.condition)])
-        if lexeme.type == "PREDICATE":
-            self._follows = ()
-            self.expect("LPAR")
-        return lexeme
+        if type != "LPAR":
+            self._fail(OPERANDS)
+        self._next()
+        inner = self.condition()
+        self._expect("RPAR")
+        return inner
 
-    def _fail(self, *expected: str) -> NoReturn:
-        token = self._lexemes[self._place]
+    def _fail(self, expected: frozenset[str]) -> NoReturn:
+        tokens, token = self._tokens, self._place
         listed = _listed(expected, self._language)
-        if token.type == "END":
-            raise ExpressionError(self._text, token.start, token.end, f"the text ends here; expected {listed}")
-        hint = _hint(token, self._lexemes[self._place - 1] if self._place else None)
-        raise ExpressionError(self._text, token.start, token.end, f"not expected here{hint}; expected {listed}")
+        if self._type == "END":
+            raise tokens.error(f"the text ends here; expected {listed}", token)
+        raise tokens.error(f"not expected here{_hint(tokens, token)}; expected {listed}", token)
 
 
-def _hint(token: Lexeme, previous: Lexeme | None) -> str:
-    if token.type == "STRING" and previous is not None and previous.type == "STRING":
+def _hint(tokens: Tokens, token: int) -> str:
+    type, word = tokens.types[token], tokens.words[token]
+    previous = tokens.types[token - 1] if token else ""
+    if type == previous == "STRING":
         return " (inside a string a quote is written \\' or \\\")"
-    if token.type == "STAR" and previous is not None and previous.type == "STAR":
+    if type == previous == "STAR":
         return " (there is no power)"
-    known = strange_word(token.text) if token.type in ("NAME", "EXISTS") else None
-    if known is None and token.text.lower() in KEYWORDS:
-        known = f"a name that equals a keyword stands in backticks: `{token.text}`"
+    known = strange_word(word) if type in ("NAME", "EXISTS") else None
+    if known is None and word.lower() in KEYWORDS:
+        known = f"a name that equals a keyword stands in backticks: `{word}`"
     return f" ({known})" if known else ""
 
 
-def _listed(expected: tuple[str, ...], language: Language) -> str:
-    left_out = {*ARITHMETIC, "SIGN", "PREDICATE"} if language.is_filter else set()
+def _listed(expected: frozenset[str], language: Language) -> str:
+    left_out = ARITHMETIC | {"SIGN", "PREDICATE"} if language.is_filter else NOTHING
     known = [EXPECTED[type] for type in EXPECTED if type in expected and type not in left_out]
     return "one of: " + ", ".join(known) if len(known) > 1 else "".join(known)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from string import ascii_letters, digits
-from typing import assert_never
 
+from silbo.exhaustive import assert_never
 from silbo.language import tree
 from silbo.language.bounds import MAX_TEXT
 from silbo.language.literals import NAMESPACES, PLAIN, string
-from silbo.language.tokens import KEYWORDS, tokens
+from silbo.language.tokens import KEYWORDS, Tokens, tokens
 from silbo.language.tree import And, Condition, Constant, Name, Not, Or, Shape, Value
 
 SUM, PRODUCT, UNARY = 1, 2, 3  # how tightly a value binds
@@ -131,9 +131,10 @@ def _string(value: str) -> str:
 def compact(text: str) -> str:
     """The same tokens in as few code points as they need."""
     written, previous, last = [], "", ""
-    for type, token, _, _ in tokens(text):
-        short = _shortest(type, token)
-        # two words need a blank between them; a minus would else belong to the number behind it
+    found = tokens(text)
+    for token, type in enumerate(found.types[:-1]):
+        short = _shortest(found, token)
+        # two words need a blank between them; otherwise a minus would belong to the number after it
         if (last in WORD and short[0] in WORD) or (previous == "SIGN" and type == "NUMBER"):
             written.append(" ")
         written.append(short)
@@ -141,13 +142,14 @@ def compact(text: str) -> str:
     return "".join(written)
 
 
-def _shortest(type: str, token: str) -> str:
+def _shortest(found: Tokens, token: int) -> str:
+    type, word = found.types[token], found.words[token]
     if type == "STRING":
-        value = str(string(token, 0, len(token)).value).replace("\\", "\\\\")
+        value = str(string(found, token).value).replace("\\", "\\\\")
         quotes = [quote + value.replace(quote, "\\" + quote) + quote for quote in "\"'"]
         return min(quotes, key=len)
-    if type == "NUMBER" and set(token) & set(".e"):
-        sign, figures, exponent = Decimal(token).normalize().as_tuple()
+    if type == "NUMBER" and set(word) & set(".e"):
+        sign, figures, exponent = Decimal(word).normalize().as_tuple()
         scientific = f"{'-' * sign}{''.join(map(str, figures))}e{exponent}"
-        return min(token.replace("e+", "e"), scientific, key=len)
-    return token
+        return min(word.replace("e+", "e"), scientific, key=len)
+    return word

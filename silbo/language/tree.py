@@ -1,4 +1,4 @@
-"""What an expression is: a tree of frozen nodes, the same whether it was written as text or in Python.
+"""The nodes of an expression: a frozen tree, the same for the text and the Python form.
 
 A tree is kept as it was written: nothing is simplified, reordered or normalised, since the
 expression as written decides. Equality carries the type of constants: `x = 1` equals `x = 1.0` and
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias
+
+from silbo.exhaustive import assert_never
 
 ConstantKind: TypeAlias = Literal["number", "bool", "string"]
 Namespace: TypeAlias = Literal["attribute", "msg", "pub", "this", "sub"]
@@ -20,12 +22,16 @@ Function: TypeAlias = Literal["abs", "min", "max", "sqrt", "distance", "geo_dist
 SpatialPredicate: TypeAlias = Literal["within", "intersects"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Constant:
     """A number, bool or string. The kind makes 1 and true different and leaves 1 and 1.0 equal."""
 
     kind: ConstantKind
     value: bool | int | float | str
+
+    def __init__(self, kind: ConstantKind, value: bool | float | str) -> None:
+        _set_kind(self, kind)
+        _set_value(self, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """`point(x, y)`, a geometry made of two numbers."""
+    """`point(x, y)`, a geometry from two numbers."""
 
     x: Value
     y: Value
@@ -90,13 +96,18 @@ class Holds:
     name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Compare:
     """Two values and `= != < <= > >=`."""
 
     operator: ComparisonOperator
     left: Value
     right: Value
+
+    def __init__(self, operator: ComparisonOperator, left: Value, right: Value) -> None:
+        _set_operator(self, operator)
+        _set_left(self, left)
+        _set_right(self, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +164,11 @@ class Or:
     operands: tuple[Condition, ...]
 
 
+# The most frequent nodes fill their slots themselves: the constructors that dataclass generates take three times as
+# long. The descriptors of the slots write where `__setattr__` refuses to.
+_set_kind, _set_value = (Constant.__dict__[slot].__set__ for slot in Constant.__slots__)
+_set_operator, _set_left, _set_right = (Compare.__dict__[slot].__set__ for slot in Compare.__slots__)
+
 Value: TypeAlias = Constant | Name | Negative | Arithmetic | Call
 Shape: TypeAlias = Name | Point | GeometryConstant
 Atom: TypeAlias = Truth | Holds | Compare | Pattern | In | Exists | Spatial
@@ -195,14 +211,24 @@ def names(node: Node) -> Iterator[Name]:
 
 def conjunction(operands: Iterable[Condition]) -> Condition:
     """`a and b and …` as one node; parentheses around an inner `and` change nothing."""
-    flat = tuple(inner for each in operands for inner in (each.operands if isinstance(each, And) else (each,)))
-    return flat[0] if len(flat) == 1 else And(flat)
+    flat: list[Condition] = []
+    for each in operands:
+        if isinstance(each, And):
+            flat.extend(each.operands)
+        else:
+            flat.append(each)
+    return flat[0] if len(flat) == 1 else And(tuple(flat))
 
 
 def disjunction(operands: Iterable[Condition]) -> Condition:
     """`a or b or …` as one node; parentheses around an inner `or` change nothing."""
-    flat = tuple(inner for each in operands for inner in (each.operands if isinstance(each, Or) else (each,)))
-    return flat[0] if len(flat) == 1 else Or(flat)
+    flat: list[Condition] = []
+    for each in operands:
+        if isinstance(each, Or):
+            flat.extend(each.operands)
+        else:
+            flat.append(each)
+    return flat[0] if len(flat) == 1 else Or(tuple(flat))
 
 
 FLIPPED: Mapping[ComparisonOperator, ComparisonOperator] = {

@@ -1,1 +1,1 @@
-"""What travels: values, geometries, events, publications and notifications, and the log file's form of them."""
+"""The data model: values, geometries, events, publications and notifications, and texts of them for people."""

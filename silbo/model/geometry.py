@@ -1,7 +1,8 @@
 """Geometries as context values: planar, x before y, valid, not empty, at most 4,096 vertices.
 
-shapely does the geometry. It is imported when the first geometry is made, since `import silbo` must
-stay quick. A plain string is never read as a geometry: `geometry(...)` is.
+shapely does the geometry. It is imported when the first geometry is created, since `import silbo` must
+stay quick; everything but geometries works without it. A plain string is never read as a geometry; use
+`geometry(...)`.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from silbo.errors import InvalidGeometry, TooManyVertices
+from silbo.errors import InvalidGeometry, MissingPart, TooManyVertices
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
 MAX_VERTICES = 4_096
-# GEOS reads nested collections by recursion: a hundred thousand of them end the process.
+# GEOS reads nested collections by recursion: a hundred thousand levels crash the process.
 MAX_NESTING = 32  # parentheses of WKT open at once
 
 GEOJSON_TYPES = frozenset(
@@ -30,7 +32,7 @@ Given: TypeAlias = tuple[str, object]  # ("wkt", text) or ("geojson", object): t
 
 
 class Geometry:
-    """A geometry that passed the door. Equal geometries have equal WKB."""
+    """A validated geometry. Equal geometries have equal WKB."""
 
     __slots__ = ("_bounds", "given", "shape", "wkb")
 
@@ -43,7 +45,7 @@ class Geometry:
     @property
     def wkt(self) -> str:
         """Well-known text, with every digit."""
-        return str(self.shape.wkt)
+        return exact_wkt(self.shape)
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
@@ -62,6 +64,24 @@ class Geometry:
         return f"geometry({self.wkt!r})"
 
 
+def library() -> Any:
+    """shapely, or an error that says how to install it."""
+    try:
+        import shapely
+    except ImportError:
+        raise _missing("Numbers, strings, bools and sets need none.") from None
+    if not hasattr(shapely, "covered_by"):
+        raise _missing(f"Here is {shapely.__version__}, which is too old.")
+    return shapely
+
+
+def _missing(why: str) -> MissingPart:
+    compiling = "Where there is no wheel of it, as on a PYNQ board, pip compiles it: apt-get install libgeos-dev first."
+    return MissingPart(
+        "shapely, which geometries need,", command="pip install 'shapely>=2.1'", why=f"{why} {compiling}"
+    )
+
+
 def geometry(value: object, path: str = "geometry") -> Geometry:
     """A geometry from WKT, a GeoJSON geometry, or a shapely object."""
     if isinstance(value, Geometry):
@@ -69,7 +89,7 @@ def geometry(value: object, path: str = "geometry") -> Geometry:
     if isinstance(value, str):
         return _checked(_from_wkt(value, path), ("wkt", str.__str__(value)), path)
     if isinstance(value, Mapping):
-        # a copy of all of it: who gave it may change it later
+        # a deep copy: the caller may change the original later
         text = _geojson_text(value, path)
         return _checked(_read(path, "GeoJSON geometry", "from_geojson", text), ("geojson", json.loads(text)), path)
     if _is_shape(value):
@@ -78,16 +98,16 @@ def geometry(value: object, path: str = "geometry") -> Geometry:
 
 
 def looks_like_geometry(value: object) -> bool:
-    """Whether a context value that is no scalar is meant as a geometry."""
+    """Whether a context value that is not a scalar should be read as a geometry."""
     if isinstance(value, Mapping):
         return isinstance(value.get("type"), str) and value["type"] in GEOJSON_TYPES
     return isinstance(value, Geometry) or _is_shape(value)
 
 
 def _is_shape(value: object) -> bool:
-    # who holds a shapely object has imported shapely: no need to import it to find out.
-    shapely = sys.modules.get("shapely")
-    return shapely is not None and isinstance(value, shapely.Geometry)
+    # a shapely object exists only if shapely is imported: no need to import it for this check.
+    shape = getattr(sys.modules.get("shapely"), "Geometry", None)
+    return shape is not None and isinstance(value, shape)
 
 
 def _from_wkt(text: str, path: str) -> object:
@@ -114,19 +134,18 @@ def _geojson_text(value: Mapping[str, object], path: str) -> str:
 
 
 def _read(path: str, what: str, read: Literal["from_wkt", "from_geojson"], text: str) -> object:
-    import numpy as np
-    import shapely
+    shapely = library()
+    import numpy as np  # shapely brings it
 
     try:
-        with np.errstate(all="ignore"):  # a coordinate beyond all doubles is refused below, once
+        with np.errstate(all="ignore"):  # `_checked` refuses a coordinate outside the range of doubles
             return getattr(shapely, read)(text)
     except (shapely.GEOSException, NotImplementedError, ValueError) as error:
         raise InvalidGeometry(path, f"this is no {what} ({error}). Write for example 'POINT (1 2)'.") from None
 
 
 def _checked(shape: object, given: Given | None, path: str) -> Geometry:
-    import shapely
-
+    shapely = library()
     if not isinstance(shape, shapely.Geometry) or shape.is_empty:
         raise InvalidGeometry(path, "an empty geometry has no place. Leave the variable out.")
     try:
@@ -134,7 +153,7 @@ def _checked(shape: object, given: Given | None, path: str) -> Geometry:
         coordinates = shapely.get_coordinates(flat)
         valid = flat.is_valid
     except (shapely.GEOSException, NotImplementedError, AttributeError) as error:
-        # curves inside a collection pass the reader, and fail at the first use
+        # the reader accepts curves inside a collection, but their first use fails
         raise InvalidGeometry(path, f"only points, lines and polygons are known ({error}).") from None
     if len(coordinates) > MAX_VERTICES:
         raise TooManyVertices(path, len(coordinates), MAX_VERTICES)
@@ -142,4 +161,23 @@ def _checked(shape: object, given: Given | None, path: str) -> Geometry:
         raise InvalidGeometry(path, "NaN and infinity are no coordinates.")
     if not valid:
         raise InvalidGeometry(path, f"{shapely.is_valid_reason(flat)}. Repair it, for example with shapely.make_valid.")
-    return Geometry(flat, given or ("wkt", flat.wkt))
+    return Geometry(flat, given or ("wkt", exact_wkt(flat)))
+
+
+NUMBER = re.compile(r"-?\d[\d.e+-]*")  # as GEOS writes a coordinate
+
+
+def exact_wkt(shape: BaseGeometry) -> str:
+    """Well-known text that reads back as the same geometry.
+
+    GEOS writes 16 decimals or at most 17 digits, and loses some of 0.1 + 0.2 either way; `repr` loses none. The
+    coordinates are in the text in the order in which shapely lists them.
+    """
+    import shapely
+
+    coordinates = iter(shapely.get_coordinates(shape).ravel().tolist())
+    return NUMBER.sub(lambda written: _exact(written[0], next(coordinates)), shape.wkt)
+
+
+def _exact(written: str, coordinate: float) -> str:
+    return written if repr(float(written)) == repr(coordinate) else repr(coordinate)

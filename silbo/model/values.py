@@ -1,8 +1,8 @@
-"""The door: every value that enters silbo is checked and brought into one form here.
+"""Validation: every value that enters silbo is checked and normalized here.
 
 Scalars become exact `bool`, `int`, `float` or `str`; collections become a `ValueSet`; geometries a
-`Geometry`. What is refused is refused with the path that leads to it. What the values *mean* in a
-comparison is said in `silbo.language.evaluation`.
+`Geometry`. An error names the path of the refused value. `silbo.language.evaluation` defines how values
+compare.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from silbo.errors import (
     TooManyVariables,
 )
 from silbo.model.geometry import Geometry, geometry, looks_like_geometry
+from silbo.model.size import packed_size
 
 Scalar: TypeAlias = bool | int | float | str
 Kind: TypeAlias = Literal["number", "bool", "string"]
@@ -41,8 +42,8 @@ KINDS: Mapping[type, Kind] = {bool: "bool", int: "number", float: "number", str:
 class ValueSet(AbstractSet[Scalar]):
     """A set of scalars of one type, as a context value.
 
-    It keeps its members as they came, for the log's output; equality and membership carry the type,
-    so `{1}` and `{True}` differ though Python's own sets call them equal.
+    It keeps its members as they were given, for the log's output; equality and membership include the type,
+    so `{1}` and `{True}` differ, although Python's own sets treat them as equal.
     """
 
     __slots__ = ("_members", "given", "kind")
@@ -87,11 +88,11 @@ def checked_name(value: object, path: str) -> str:
     size = len(_utf8(value, path))
     if size > MAX_NAME:
         raise NameTooLong(path, size, MAX_NAME)
-    return str.__str__(value)  # an enum's own str() says something else
+    return str.__str__(value)  # an enum's own str() returns another text
 
 
 def checked_names(values: object, path: str) -> tuple[str, ...]:
-    """A list of names, as `offers`, `reads` and `include` take it."""
+    """A list of names, for `offers`, `reads` and `include`."""
     try:
         listed = None if isinstance(values, str | bytes | Mapping) else list(values)  # type: ignore[call-overload]
     except TypeError:
@@ -139,10 +140,10 @@ def checked_attributes(attributes: object, path: str = "attributes") -> dict[str
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value needs no more than this look: most do not, and the rest has its paths and reasons to tell."""
+    """Whether a value is valid as it is, which most are. The slower checks of the others give paths and reasons."""
     kind = type(value)
     if kind is float:
-        return bool(value - value == 0.0)  # type: ignore[operator]  # NaN, where it is no finite number
+        return bool(value - value == 0.0)  # type: ignore[operator]  # NaN if it is not finite
     if kind is int:
         return SMALLEST_INT <= value <= LARGEST_INT  # type: ignore[operator]
     if kind is str:
@@ -151,7 +152,7 @@ def _is_plain(value: object) -> bool:
 
 
 REMEMBERED = 4_096
-_names: set[str] = set()  # names of attributes that passed lately: the same come again and again
+_names: set[str] = set()  # recently validated names: the same names come again and again
 
 
 def _remembered_name(name: object, path: str) -> str:
@@ -163,7 +164,7 @@ def _remembered_name(name: object, path: str) -> str:
 
 
 def checked_context(values: object, path: str = "context") -> dict[str, ContextValue]:
-    """A whole context, as it travels with a publish: no removals."""
+    """A whole context, as sent with a publish: without removals."""
     context = checked_changes(values, path, removals=False)
     if len(context) > MAX_VARIABLES:
         raise TooManyVariables(path, len(context), MAX_VARIABLES)
@@ -185,12 +186,22 @@ def checked_changes(values: object, path: str = "values", *, removals: bool = Tr
 def whole_context(
     old: Context, changes: Mapping[str, ContextValue | None], path: str = "context"
 ) -> dict[str, ContextValue]:
-    """The context after the merge, within its bound; `old` is left alone."""
+    """The context after the merge, within its bound; `old` is not changed."""
     merged = {**old, **changes}
     kept = {name: value for name, value in merged.items() if value is not None}
     if len(kept) > MAX_VARIABLES:
         raise TooManyVariables(path, len(kept), MAX_VARIABLES)
     return kept
+
+
+def changed_context(
+    context: Mapping[str, ContextValue], changes: Mapping[str, ContextValue | None]
+) -> dict[str, ContextValue] | None:
+    """The context after the changes; None if they change nothing."""
+    for name, value in changes.items():
+        if not same_value(context.get(name), value):
+            return whole_context(context, changes)
+    return None
 
 
 def checked_payload(payload: object, path: str = "payload") -> bytes | None:
@@ -203,20 +214,28 @@ def checked_payload(payload: object, path: str = "payload") -> bytes | None:
 
 
 def check_message_size(attributes: Attributes, payload: bytes | None, path: str = "message") -> None:
-    """At most 1 MiB: the msgpack size of the attributes plus that of the payload."""
+    """Raise if the msgpack size of the attributes plus that of the payload is more than 1 MiB."""
     # 5 bytes are the largest head of a string, 9 the largest number; a name has 255 bytes at most
     texts = sum([len(value) for value in attributes.values() if type(value) is str])
     if 4 * texts + 270 * len(attributes) + len(payload or b"") + 16 <= MAX_MESSAGE:
         return
-    from msgpack import packb
-
-    size = len(packb(attributes)) + (0 if payload is None else len(packb(payload)))
+    size = packed_size(attributes, payload)
     if size > MAX_MESSAGE:
         raise MessageTooLarge(path, size, MAX_MESSAGE)
 
 
+def checked_message(
+    attributes: object, payload: object = None, path: str = "attributes"
+) -> tuple[dict[str, Scalar], bytes | None]:
+    """The attributes and the payload of a message, each checked, and their size together."""
+    message = checked_attributes(attributes, path)
+    body = None if payload is None else checked_payload(payload)
+    check_message_size(message, body)
+    return message, body
+
+
 def same_value(a: ContextValue | None, b: ContextValue | None) -> bool:
-    """Whether a context change is none: same type and same value (1 and 1.0 are one number)."""
+    """Whether a context change has no effect: same type and same value (1 and 1.0 are one number)."""
     return KINDS.get(type(a), type(a)) == KINDS.get(type(b), type(b)) and a == b
 
 
@@ -234,7 +253,7 @@ def _checked_int(value: int, path: str) -> int:
 
 def _checked_float(value: float, path: str) -> float:
     if not math.isfinite(value):
-        raise InvalidValue(path, f"{value} is no finite number. Leave the name out where there is no value.")
+        raise InvalidValue(path, f"{value} is not a finite number. Leave the name out where there is no value.")
     return value
 
 
@@ -264,26 +283,42 @@ def _utf8(value: str, path: str) -> bytes:
         return value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidValue(
-            path, f"a lone surrogate U+{ord(value[error.start]):04X} at index {error.start} is no character."
+            path, f"a lone surrogate U+{ord(value[error.start]):04X} at index {error.start} is not a character."
         ) from None
 
 
 def _without_numpy(value: object) -> object:
-    """What numpy calls a scalar as Python has it; numpy itself is never imported for this."""
+    """A numpy scalar as a Python value; numpy itself is not imported for this."""
     numpy = sys.modules.get("numpy")
     return value.item() if numpy is not None and isinstance(value, numpy.generic) else value
 
 
+ADVICE: Mapping[str, str] = {  # by the names of types, so that these modules need not be imported
+    "datetime": "Use seconds as a number: value.timestamp().",
+    "date": "Use text, which sorts by date: value.isoformat().",
+    "time": "Use seconds as a number, or text: value.isoformat().",
+    "timedelta": "Use seconds as a number: value.total_seconds().",
+    "Timestamp": "Use seconds as a number: value.timestamp().",
+    "Decimal": "Use float(value), or an int of the smallest unit.",
+    "Fraction": "Use float(value).",
+    "bytes": "Use text, or the payload of publish for bytes.",
+    "bytearray": "Use text, or the payload of publish for bytes.",
+    "UUID": "Use str(value).",
+}
+
+
 def _why_not_scalar(value: object) -> str:
     if value is None:
-        return "None is no value. Leave the name out (set_context(name=None) removes a variable)."
+        return "None is not a value. Leave the name out (set_context(name=None) removes a variable)."
     if isinstance(value, Mapping):
-        return "a nested mapping is no value. Flatten it, one name for each value; a geometry is silbo.geometry(…)."
+        return "a nested mapping is not a value. Flatten it, one name for each value; a geometry is silbo.geometry(…)."
     if isinstance(value, list | tuple | set | frozenset):
-        return f"a nested {type(value).__name__} is no scalar. Flatten it: one name for each value."
+        return f"a nested {type(value).__name__} is not a scalar. Flatten it: one name for each value."
     if looks_like_geometry(value):
-        return "a geometry is no scalar. Geometries belong in the context."
+        return "a geometry is not a scalar. Geometries belong in the context."
+    if type(value).__name__ in ADVICE:
+        return f"{type(value).__name__} is not a type of value that silbo knows. {ADVICE[type(value).__name__]}"
     return (
-        f"{type(value).__name__} is no value silbo knows. Use bool, int, float or str; "
+        f"{type(value).__name__} is not a type of value that silbo knows. Use bool, int, float or str; "
         "in a context also a list or set of them, or a geometry."
     )

@@ -1,7 +1,7 @@
-"""For tests of programs that use silbo, and of silbo itself; docs/testing.md shows them at work.
+"""Tools for tests of programs that use silbo; docs/testing.md has examples. silbo's own tests need `own` too.
 
-`generate_log` makes logs by seed, `strategies` does for Hypothesis (it needs `silbo[testing]`),
-`measure` says how rich a log is, `Player` plays one on a broker, `RecordingSession` keeps what a
+`generate_log` generates logs by seed, `strategies` has Hypothesis strategies (they need `silbo[testing]`),
+`measure` reports how much a log tests, `Player` plays a log on a broker, `RecordingSession` records what a
 session received, and `assert_agrees` compares that with the oracle. `python -m silbo.testing`
 generates and measures from the command line.
 """

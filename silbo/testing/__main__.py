@@ -1,4 +1,4 @@
-"""Generate a log, say how rich it is, and write it where asked."""
+"""Generate a log, report how much it tests, and write it to a file on request."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from silbo.model.events import Event
-from silbo.model.log import event_json
 from silbo.testing.generator import LogGenerator
 from silbo.testing.measure import measure
+from silbo.wire.jsonl import event_json
 
 EXAMPLE = """example:
   python -m silbo.testing --seed 1 --events 5000 --write log.jsonl
@@ -20,7 +20,7 @@ EXAMPLE = """example:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status 0, or 1 where the log is too poor to test with."""
+    """Exit status 0, or 1 if the log tests too little."""
     options = _parser().parse_args(arguments)
     generator = LogGenerator(options.seed, sessions=options.sessions)
     events = generator.take(options.events)

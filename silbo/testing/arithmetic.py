@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 
 from silbo.testing import pools, spelling
 from silbo.testing.chance import picked, seldom
-from silbo.testing.fragments import OPERAND, PRODUCT, SUM, UNARY, Compute, Situation, Value, kind_of
+from silbo.testing.fragments import OPERAND, PRODUCT, SUM, UNARY, Compute, Situation, ValuePiece, kind_of
 
 Calculate: TypeAlias = Callable[..., float | None]
 
@@ -45,15 +45,15 @@ def _kind(namespace: str, name: str) -> str | None:
     return (pools.ATTRIBUTES if namespace == "msg" else pools.VARIABLES).get(name)
 
 
-def constant(random: Random, value: pools.Scalar) -> Value:
+def constant(random: Random, value: pools.Scalar) -> ValuePiece:
     """A constant, as exact as it is written."""
-    return Value((spelling.constant(random, value),), lambda _: value, constant=kind_of(value))
+    return ValuePiece((spelling.constant(random, value),), lambda _: value, constant=kind_of(value))
 
 
-def variable(random: Random, namespace: str, name: str) -> Value:
+def variable(random: Random, namespace: str, name: str) -> ValuePiece:
     """A name in one of the namespaces."""
     token = spelling.variable(random, namespace, name)
-    return Value((token,), look(namespace, name), names=frozenset([(namespace, name)]))
+    return ValuePiece((token,), look(namespace, name), names=frozenset([(namespace, name)]))
 
 
 def look(namespace: str, name: str) -> Compute:
@@ -65,14 +65,14 @@ def look(namespace: str, name: str) -> Compute:
     return lambda situation: situation.other.get(name)
 
 
-def loosened(random: Random, value: Value) -> Value:
+def loosened(random: Random, value: ValuePiece) -> ValuePiece:
     """The value, now and then in parentheses: they change nothing and make nothing arithmetic."""
     while seldom(random, 0.08):
         value = value.parenthesised()
     return value
 
 
-def operand(random: Random, words: Vocabulary, kind: str) -> Value:
+def operand(random: Random, words: Vocabulary, kind: str) -> ValuePiece:
     """Something that mostly is of a kind: a name, a constant, or for numbers a calculation."""
     draw = random.random()
     if kind == "number" and draw > 0.55:
@@ -82,7 +82,7 @@ def operand(random: Random, words: Vocabulary, kind: str) -> Value:
     return loosened(random, constant(random, pools.scalar(random, kind)))
 
 
-def numeric(random: Random, words: Vocabulary, size: int) -> Value:
+def numeric(random: Random, words: Vocabulary, size: int) -> ValuePiece:
     """A number calculated from about so many names and constants."""
     if size == 1:
         return _leaf(random, words)
@@ -96,19 +96,19 @@ def numeric(random: Random, words: Vocabulary, size: int) -> Value:
     return loosened(random, value)
 
 
-def _leaf(random: Random, words: Vocabulary) -> Value:
+def _leaf(random: Random, words: Vocabulary) -> ValuePiece:
     if random.random() < 0.6:
         return loosened(random, variable(random, *words.pick(random, "number")))
     return loosened(random, constant(random, pools.scalar(random, "number")))
 
 
-def _binary(random: Random, words: Vocabulary, size: int) -> Value:
+def _binary(random: Random, words: Vocabulary, size: int) -> ValuePiece:
     share = random.randint(1, size - 1)
     left, right = numeric(random, words, share), numeric(random, words, size - share)
     return binary(random.choice("+-*/"), left, right)
 
 
-def binary(operator: str, left: Value, right: Value) -> Value:
+def binary(operator: str, left: ValuePiece, right: ValuePiece) -> ValuePiece:
     """Two operands; the left may bind as loosely as the operator, the right must bind tighter."""
     binding = SUM if operator in "+-" else PRODUCT
     left = left if left.binding >= binding else left.parenthesised()
@@ -116,7 +116,7 @@ def binary(operator: str, left: Value, right: Value) -> Value:
     return _calculated((*left.tokens, operator, *right.tokens), BINARY[operator], [left, right], binding)
 
 
-def negative(random: Random, inner: Value) -> Value:
+def negative(random: Random, inner: ValuePiece) -> ValuePiece:
     """Unary minus: before a digit a blank keeps it from becoming a part of the number."""
     inner = inner if inner.binding >= UNARY else inner.parenthesised()
     sign = "-" + random.choice((" ", "\n", "\t")) if inner.tokens[0][0].isdigit() else "-"
@@ -124,20 +124,20 @@ def negative(random: Random, inner: Value) -> Value:
     return replace(value, depth=inner.depth + 1)
 
 
-def _call(random: Random, words: Vocabulary, size: int) -> Value:
+def _call(random: Random, words: Vocabulary, size: int) -> ValuePiece:
     function = random.choice(("abs", "abs", "min", "max", "sqrt", "distance"))
     count = {"abs": 1, "sqrt": 1, "distance": 4}.get(function) or random.choice((2, 2, 3, 5, 12))
     each = max(1, size // count - 1)
     return called(random, function, [numeric(random, words, each) for _ in range(count)])
 
 
-def called(random: Random, function: str, arguments: Sequence[Value]) -> Value:
+def called(random: Random, function: str, arguments: Sequence[ValuePiece]) -> ValuePiece:
     """A call of a numeric function."""
     value = _calculated(call_tokens(random, function, arguments), CALLS[function], arguments, OPERAND)
     return replace(value, depth=value.depth + 1)
 
 
-def call_tokens(random: Random, function: str, arguments: Sequence[Value]) -> tuple[str, ...]:
+def call_tokens(random: Random, function: str, arguments: Sequence[ValuePiece]) -> tuple[str, ...]:
     """The function's name in any case, and its arguments in parentheses."""
     tokens = [spelling.keyword(random, function), "("]
     for i, argument in enumerate(arguments):
@@ -145,8 +145,8 @@ def call_tokens(random: Random, function: str, arguments: Sequence[Value]) -> tu
     return (*tokens, ")")
 
 
-def _calculated(tokens: Iterable[str], calculate: Calculate, parts: Sequence[Value], binding: int) -> Value:
-    return Value(
+def _calculated(tokens: Iterable[str], calculate: Calculate, parts: Sequence[ValuePiece], binding: int) -> ValuePiece:
+    return ValuePiece(
         tuple(tokens),
         on_doubles(calculate, [part.compute for part in parts]),
         binding=binding,
@@ -157,7 +157,7 @@ def _calculated(tokens: Iterable[str], calculate: Calculate, parts: Sequence[Val
 
 
 def on_doubles(calculate: Calculate, computes: Sequence[Compute]) -> Compute:
-    """A calculation over numbers as doubles; anything else, and no finite result, is no value."""
+    """A calculation over numbers as doubles; None for other operands, or if the result is not finite."""
 
     def compute(situation: Situation) -> float | None:
         values = [each(situation) for each in computes]

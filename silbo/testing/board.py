@@ -32,30 +32,50 @@ DMA_PARAMETERS = {
 
 # the DMA's registers for sending, as its manual (PG021) has them
 CONTROL, STATUS, SOURCE, LENGTH = 0x00, 0x04, 0x18, 0x28
-RUN = 1 << 0
+RUN, RESET = 1 << 0, 1 << 2
 HALTED, IDLE, DECODE_ERROR = 1 << 0, 1 << 1, 1 << 6
 
 
 class SimulatedDma:
-    """The registers of a DMA's sending half, in its simple mode."""
+    """The registers of a DMA's sending half, in its simple mode.
+
+    With `is_stuck` transfers never end: such a DMA does not halt when it is stopped, but a reset ends it. With
+    `is_dead` a reset does not end either.
+    """
 
     def __init__(self, board: SimulatedBoard) -> None:
         self._board = board
         self._registers = {STATUS: HALTED}
+        self._is_sending = False
+        self.is_stuck = False
+        self.is_dead = False
 
     def read(self, address: int) -> int:
         """What a register holds."""
         return self._registers.get(address, 0)
 
     def write(self, address: int, value: int) -> None:
-        """Start, stop, or send: the length is what begins a transfer."""
+        """Start, stop, reset, or send: the length is what begins a transfer."""
         self._registers[address] = value
         if address == CONTROL:
-            self._registers[STATUS] = 0 if value & RUN else HALTED
+            self._control(value)
         elif address == LENGTH:
             self._send(value)
 
+    def _control(self, value: int) -> None:
+        if value & RESET:
+            if not self.is_dead:
+                self._registers, self._is_sending = {STATUS: HALTED}, False
+        elif value & RUN:
+            self._registers[STATUS] = 0
+        elif not self._is_sending:
+            self._registers[STATUS] = HALTED
+
     def _send(self, length: int) -> None:
+        self._registers[STATUS] &= ~IDLE
+        self._is_sending = self.is_stuck
+        if self.is_stuck:
+            return
         data = self._board.flushed(self._registers[SOURCE], length)
         if data is None:
             self._registers[STATUS] = HALTED | DECODE_ERROR

@@ -1,4 +1,4 @@
-"""Draws, made so that the smallest draw gives the plainest result: then Hypothesis shrinks towards plain text."""
+"""Random draws in which the smallest draw gives the plainest result, so that Hypothesis shrinks to plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark's on this machine: one master and some workers, from pip's pyspark, loopback only.
+"""A standalone Spark cluster on this machine: one master and some workers, from pip's pyspark, loopback only.
 
 For tests and trials: `python -m silbo.testing.cluster` runs one until it is interrupted. Ports are free ones; logs
 and executors' folders are temporary. Kafka of the same kind is `silbo.streaming.kafka_server`.
@@ -17,13 +17,16 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.request import urlopen
 
 from silbo.bench.processes import descendants
 from silbo.errors import MissingPart, SilboError
 from silbo.streaming.kafka_server import free_port
-from silbo.testing.processes import command
+from silbo.testing.own.spark_processes import command
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 READY = 90.0  # seconds
 MASTER = "org.apache.spark.deploy.master.Master"
@@ -69,7 +72,7 @@ class Cluster:
         return [pid for pid in below if EXECUTOR in command(pid)]
 
     def stop(self) -> None:
-        """End all of it."""
+        """End all processes, and delete the folder."""
         for process in reversed(self._processes):  # workers first: they end their executors
             process.terminate()
         for process in self._processes:

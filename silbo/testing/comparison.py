@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from silbo.engines.replay import replay
 from silbo.model.events import Event
-from silbo.model.log import Notified, notification_json
+from silbo.model.notification import Notified
+from silbo.wire.jsonl import notification_json
 
 SHOWN = 5  # differences in a failed assertion
 
@@ -43,14 +44,23 @@ def oracle_lines(events: Iterable[Event]) -> list[str]:
     return lines(replay(events, engine="oracle"))
 
 
-def compare(events: Iterable[Event], received: Iterable[Notified]) -> Comparison:
-    """Replay the events on the oracle, and compare its notifications with the received ones as multisets."""
-    due, got = Counter(oracle_lines(events)), Counter(lines(received))
+def compare(
+    events: Iterable[Event], received: Iterable[Notified], *, subscribers: Iterable[str] | None = None
+) -> Comparison:
+    """Replay the events on the oracle, and compare its notifications with the received ones as multisets.
+
+    `subscribers` are the names of the sessions whose notifications were received (None: all sessions).
+    """
+    wanted = None if subscribers is None else frozenset(subscribers)
+    expected = (each for each in replay(events, engine="oracle") if wanted is None or each.subscriber in wanted)
+    due, got = Counter(lines(expected)), Counter(lines(received))
     return Comparison(due.total(), tuple((due - got).elements()), tuple((got - due).elements()))
 
 
-def assert_agrees(events: Iterable[Event], received: Iterable[Notified]) -> None:
-    """Fail with the first differences unless the oracle gives exactly what was received."""
-    comparison = compare(events, received)
+def assert_agrees(
+    events: Iterable[Event], received: Iterable[Notified], *, subscribers: Iterable[str] | None = None
+) -> None:
+    """Fail with the first differences unless the oracle gives exactly what all, or these, subscribers received."""
+    comparison = compare(events, received, subscribers=subscribers)
     if not comparison.agrees:
         raise AssertionError(str(comparison))

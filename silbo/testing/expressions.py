@@ -15,7 +15,7 @@ from silbo.testing import pools, spelling
 from silbo.testing.arithmetic import Vocabulary
 from silbo.testing.chance import seldom
 from silbo.testing.filters import filter_atom
-from silbo.testing.fragments import MAX_DEPTH, MAX_TEXT, NOTHING, Condition, Situation, Values, composed
+from silbo.testing.fragments import MAX_DEPTH, MAX_TEXT, NOTHING, ConditionPiece, Situation, Values, composed
 from silbo.testing.functions import function_atom
 
 FUNCTION_WORDS = Vocabulary(
@@ -31,7 +31,7 @@ class Pair:
     """An expression's text and its meaning over plain values (a set is a list, a geometry a `Geometry`)."""
 
     text: str
-    condition: Condition
+    condition: ConditionPiece
 
     def truth(self, msg: Values, other: Values = NOTHING, this: Values = NOTHING) -> bool | None:
         """True, False, or None for unknown.
@@ -61,7 +61,7 @@ def scope_pair(random: Random, atoms: int | None = None, words: Vocabulary = SCO
     return written(random, function_condition(random, atoms, words))
 
 
-def written(random: Random, condition: Condition) -> Pair:
+def written(random: Random, condition: ConditionPiece) -> Pair:
     """A condition with its text; another call may choose other blanks."""
     text = spelling.text(random, condition.tokens)
     if len(text) > MAX_TEXT:
@@ -69,19 +69,19 @@ def written(random: Random, condition: Condition) -> Pair:
     return Pair(text, condition)
 
 
-def filter_condition(random: Random, atoms: int | None = None) -> Condition:
+def filter_condition(random: Random, atoms: int | None = None) -> ConditionPiece:
     """What a filter is written from; others can be derived from it."""
-    return _fitting(random, atoms, lambda: filter_atom(random), Condition.fits_filter)
+    return _fitting(random, atoms, lambda: filter_atom(random), ConditionPiece.fits_filter)
 
 
-def function_condition(random: Random, atoms: int | None = None, words: Vocabulary = FUNCTION_WORDS) -> Condition:
+def function_condition(random: Random, atoms: int | None = None, words: Vocabulary = FUNCTION_WORDS) -> ConditionPiece:
     """What a context function or scope is written from."""
-    return _fitting(random, atoms, lambda: function_atom(random, words), Condition.fits_function)
+    return _fitting(random, atoms, lambda: function_atom(random, words), ConditionPiece.fits_function)
 
 
 def _fitting(
-    random: Random, atoms: int | None, draw: Callable[[], Condition], fits: Callable[[Condition], bool]
-) -> Condition:
+    random: Random, atoms: int | None, draw: Callable[[], ConditionPiece], fits: Callable[[ConditionPiece], bool]
+) -> ConditionPiece:
     while True:
         condition = _deepened(random, composed(random, draw, atoms or _atoms(random)))
         if fits(condition):
@@ -97,7 +97,7 @@ def _atoms(random: Random) -> int:
     return random.randint(5, 10) if draw < 0.97 else random.randint(11, 60)
 
 
-def _deepened(random: Random, condition: Condition) -> Condition:
+def _deepened(random: Random, condition: ConditionPiece) -> ConditionPiece:
     """Now and then in as many parentheses as the bound on depth allows."""
     if seldom(random, 0.01):
         while condition.depth < MAX_DEPTH:

@@ -8,11 +8,11 @@ from random import Random
 from silbo.testing import pools, spelling
 from silbo.testing.arithmetic import constant, loosened
 from silbo.testing.chance import picked, seldom
-from silbo.testing.fragments import Condition, Situation, Value, atom
+from silbo.testing.fragments import ConditionPiece, Situation, ValuePiece, atom
 from silbo.testing.operators import EQUALITY, MIRRORED, ORDER, PATTERNS, compared, member, patterned
 
 
-def filter_atom(random: Random) -> Condition:
+def filter_atom(random: Random) -> ConditionPiece:
     """One constraint."""
     draw = random.random()
     if draw < 0.55:
@@ -34,12 +34,12 @@ def _name(random: Random) -> tuple[str, str]:
     return name, random.choice(pools.PLAIN_KINDS) if seldom(random, 0.05) else kind
 
 
-def _attribute(random: Random, name: str) -> Value:
+def _attribute(random: Random, name: str) -> ValuePiece:
     token = spelling.attribute(random, name)
-    return Value((token,), lambda situation: situation.msg.get(name), names=frozenset([("msg", name)]))
+    return ValuePiece((token,), lambda situation: situation.msg.get(name), names=frozenset([("msg", name)]))
 
 
-def _comparison(random: Random) -> Condition:
+def _comparison(random: Random) -> ConditionPiece:
     name, kind = _name(random)
     # order never takes a bool constant
     operators = EQUALITY if kind == "bool" else picked(random, [ORDER], [EQUALITY], 0.5)
@@ -48,7 +48,7 @@ def _comparison(random: Random) -> Condition:
     return comparison(random, random.choice(operators), left, right)
 
 
-def comparison(random: Random, operator: str, left: Value, right: Value) -> Condition:
+def comparison(random: Random, operator: str, left: ValuePiece, right: ValuePiece) -> ConditionPiece:
     """Two values and an operator, now and then written from the right to the left."""
 
     def judge(situation: Situation) -> bool | None:
@@ -59,13 +59,13 @@ def comparison(random: Random, operator: str, left: Value, right: Value) -> Cond
     return atom((*left.tokens, operator, *right.tokens), judge, left, right)
 
 
-def _pattern(random: Random) -> Condition:
+def _pattern(random: Random) -> ConditionPiece:
     left = _attribute(random, random.choice([name for name, kind in pools.ATTRIBUTES.items() if kind == "string"]))
     right = constant(random, pools.scalar(random, "string"))
     return pattern(random, loosened(random, left), loosened(random, right))
 
 
-def pattern(random: Random, left: Value, right: Value) -> Condition:
+def pattern(random: Random, left: ValuePiece, right: ValuePiece) -> ConditionPiece:
     """Two strings and one of `prefix suffix contains`."""
     operator = random.choice(PATTERNS)
 
@@ -75,23 +75,23 @@ def pattern(random: Random, left: Value, right: Value) -> Condition:
     return atom((*left.tokens, spelling.keyword(random, operator), *right.tokens), judge, left, right)
 
 
-def _membership(random: Random) -> Condition:
+def _membership(random: Random) -> ConditionPiece:
     name, kind = _name(random)
     return membership(random, loosened(random, _attribute(random, name)), constants(random, kind))
 
 
-def constants(random: Random, kind: str) -> Value:
-    """The list of `in`, with parentheses around some members; the list itself is no level of depth."""
+def constants(random: Random, kind: str) -> ValuePiece:
+    """The list of `in`, with parentheses around some members; the list itself adds no level of depth."""
     count = 300 if seldom(random, 0.01) else random.choice((1, 2, 2, 3, 3, 4, 6, 40))
     members = [pools.scalar(random, kind) for _ in range(count)]
     written = [loosened(random, constant(random, member)) for member in members]
     tokens = ["("]
     for i, each in enumerate(written):
         tokens += [*([","] if i else []), *each.tokens]
-    return Value((*tokens, ")"), lambda _: members, depth=max(each.depth for each in written))
+    return ValuePiece((*tokens, ")"), lambda _: members, depth=max(each.depth for each in written))
 
 
-def membership(random: Random, left: Value, members: Value) -> Condition:
+def membership(random: Random, left: ValuePiece, members: ValuePiece) -> ConditionPiece:
     """`in` or `not in` a list or a set."""
     negated = seldom(random, 0.3)
     words: Sequence[str] = ("not", "in") if negated else ("in",)
@@ -104,7 +104,7 @@ def membership(random: Random, left: Value, members: Value) -> Condition:
     return atom(tokens, judge, left, members, operators=len(words))
 
 
-def exists(random: Random, name: Value) -> Condition:
+def exists(random: Random, name: ValuePiece) -> ConditionPiece:
     """`exists x`, `exists(x)`, `exists((x))`."""
     shown = name
     while seldom(random, 0.4):
@@ -113,7 +113,7 @@ def exists(random: Random, name: Value) -> Condition:
     return atom(tokens, lambda situation: name.compute(situation) is not None, shown)
 
 
-def truth_constant(random: Random) -> Condition:
+def truth_constant(random: Random) -> ConditionPiece:
     """`true` or `false` as an atom."""
     value = not seldom(random, 0.5)
     return atom((spelling.keyword(random, "true" if value else "false"),), lambda _: value)

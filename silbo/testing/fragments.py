@@ -40,12 +40,12 @@ OR, AND, NOT, ATOM = range(4)  # how tightly a condition binds
 
 
 def kind_of(value: object) -> str | None:
-    """The type of a scalar; None for what is absent, a set or a geometry."""
+    """The type of a scalar; None for an absent value, a set or a geometry."""
     return KINDS.get(type(value))
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValuePiece:
     """A piece that has a value, or none (None) where it is absent or not finite."""
 
     tokens: tuple[str, ...]
@@ -56,13 +56,13 @@ class Value:
     names: Used = frozenset()
     constant: str | None = None  # the kind of a lone constant: some operators take only some
 
-    def parenthesised(self) -> Value:
+    def parenthesised(self) -> ValuePiece:
         """The same value in parentheses."""
         return replace(self, tokens=("(", *self.tokens, ")"), binding=OPERAND, depth=self.depth + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ConditionPiece:
     """A piece that is true, false or unknown (None).
 
     `disjunctive` counts the conjunctions, and the constraints of the longest, of a filter's
@@ -80,7 +80,7 @@ class Condition:
     negated: tuple[int, int] = (1, 1)
     borderline: Borderline | None = None
 
-    def parenthesised(self) -> Condition:
+    def parenthesised(self) -> ConditionPiece:
         """The same condition in parentheses."""
         return replace(self, tokens=("(", *self.tokens, ")"), binding=ATOM, depth=self.depth + 1)
 
@@ -101,9 +101,9 @@ class Condition:
         return self.borderline is not None and self.borderline(situation)
 
 
-def atom(tokens: Iterable[str], judge: Judge, *parts: Value, operators: int = 1) -> Condition:
-    """A condition made of values and operators."""
-    return Condition(
+def atom(tokens: Iterable[str], judge: Judge, *parts: ValuePiece, operators: int = 1) -> ConditionPiece:
+    """A condition that consists of values and operators."""
+    return ConditionPiece(
         tuple(tokens),
         judge,
         depth=max((part.depth for part in parts), default=0),
@@ -112,7 +112,7 @@ def atom(tokens: Iterable[str], judge: Judge, *parts: Value, operators: int = 1)
     )
 
 
-def negation(random: Random, operand: Condition) -> Condition:
+def negation(random: Random, operand: ConditionPiece) -> ConditionPiece:
     """`not`: binds tighter than `and`, so only chains need parentheses."""
     inner = operand if operand.binding >= NOT else operand.parenthesised()
 
@@ -132,7 +132,7 @@ def negation(random: Random, operand: Condition) -> Condition:
     )
 
 
-def all_of(random: Random, operands: Sequence[Condition]) -> Condition:
+def all_of(random: Random, operands: Sequence[ConditionPiece]) -> ConditionPiece:
     """`a and b and …`: false if one is, else unknown if one is, else true."""
     joined = _joined(random, "and", AND, operands)
     return replace(
@@ -143,7 +143,7 @@ def all_of(random: Random, operands: Sequence[Condition]) -> Condition:
     )
 
 
-def any_of(random: Random, operands: Sequence[Condition]) -> Condition:
+def any_of(random: Random, operands: Sequence[ConditionPiece]) -> ConditionPiece:
     """`a or b or …`: true if one is, else unknown if one is, else false."""
     joined = _joined(random, "or", OR, operands)
     return replace(
@@ -154,12 +154,12 @@ def any_of(random: Random, operands: Sequence[Condition]) -> Condition:
     )
 
 
-def _joined(random: Random, word: str, binding: int, operands: Sequence[Condition]) -> Condition:
+def _joined(random: Random, word: str, binding: int, operands: Sequence[ConditionPiece]) -> ConditionPiece:
     shown = [each if each.binding >= binding else each.parenthesised() for each in operands]
     tokens = [*shown[0].tokens]
     for each in shown[1:]:
         tokens += [spelling.keyword(random, word), *each.tokens]
-    return Condition(
+    return ConditionPiece(
         tuple(tokens),
         shown[0].judge,
         binding=binding,
@@ -196,7 +196,7 @@ def _any_borderline(judges: Iterable[Borderline | None]) -> Borderline | None:
     return (lambda situation: any(judge(situation) for judge in asked)) if asked else None
 
 
-def composed(random: Random, draw: Callable[[], Condition], atoms: int) -> Condition:
+def composed(random: Random, draw: Callable[[], ConditionPiece], atoms: int) -> ConditionPiece:
     """About so many atoms joined by `and`, `or` and `not`, in any shape."""
     if atoms == 1:
         condition = draw()

@@ -8,12 +8,12 @@ from silbo.testing import pools
 from silbo.testing.arithmetic import Vocabulary, binary, called, constant, negative, numeric, operand, variable
 from silbo.testing.chance import seldom
 from silbo.testing.filters import comparison, constants, exists, membership, pattern, truth_constant
-from silbo.testing.fragments import Condition, Situation, Value, atom
+from silbo.testing.fragments import ConditionPiece, Situation, ValuePiece, atom
 from silbo.testing.operators import EQUALITY, ORDER
 from silbo.testing.places import geo_comparison, spatial
 
 
-def function_atom(random: Random, words: Vocabulary) -> Condition:
+def function_atom(random: Random, words: Vocabulary) -> ConditionPiece:
     """One atom over the names of a vocabulary."""
     draw = random.random()
     if draw < 0.34:
@@ -37,7 +37,7 @@ def function_atom(random: Random, words: Vocabulary) -> Condition:
     return truth_constant(random)
 
 
-def _comparison(random: Random, words: Vocabulary) -> Condition:
+def _comparison(random: Random, words: Vocabulary) -> ConditionPiece:
     kind = random.choice(("number", "number", "number", "string", "bool"))
     left, right = operand(random, words, kind), operand(random, words, kind)
     if seldom(random, 0.05):  # two types that never fit
@@ -47,7 +47,7 @@ def _comparison(random: Random, words: Vocabulary) -> Condition:
     return comparison(random, random.choice(ORDER if ordered else EQUALITY), left, right)
 
 
-def _rounded(random: Random) -> Condition:
+def _rounded(random: Random) -> ConditionPiece:
     """Arithmetic on integers that no double holds, compared exactly: `abs(9007199254740993) = 9007199254740993`."""
     big, other = (constant(random, random.choice(pools.BIG_NUMBERS)) for _ in range(2))
     value = random.choice(
@@ -61,7 +61,7 @@ def _rounded(random: Random) -> Condition:
     return comparison(random, random.choice((*EQUALITY, *ORDER)), value, other)
 
 
-def _near(random: Random, words: Vocabulary) -> Condition:
+def _near(random: Random, words: Vocabulary) -> ConditionPiece:
     """`abs(pub.x - this.x) <= 20`, the form that most users write."""
     there = variable(random, *words.pick(random, "number", namespaces=words.contexts()))
     here = variable(random, *words.pick(random, "number", namespaces=["this"]))
@@ -69,14 +69,14 @@ def _near(random: Random, words: Vocabulary) -> Condition:
     return comparison(random, random.choice(("<=", "<=", "<")), span, constant(random, pools.scalar(random, "number")))
 
 
-def _string(random: Random, words: Vocabulary) -> Value:
+def _string(random: Random, words: Vocabulary) -> ValuePiece:
     value = operand(random, words, "string")
     if value.constant is None and seldom(random, 0.05):
-        return binary("+", value, numeric(random, words, 1))  # arithmetic is no string: unknown, not an error
+        return binary("+", value, numeric(random, words, 1))  # a number where a string is needed: unknown, not an error
     return value
 
 
-def _membership(random: Random, words: Vocabulary) -> Condition:
+def _membership(random: Random, words: Vocabulary) -> ConditionPiece:
     kind = random.choice(pools.PLAIN_KINDS)
     left = operand(random, words, kind)
     if not seldom(random, 0.5):
@@ -85,7 +85,7 @@ def _membership(random: Random, words: Vocabulary) -> Condition:
     return membership(random, left, variable(random, *words.pick(random, wanted, namespaces=words.contexts())))
 
 
-def _holds(random: Random, words: Vocabulary) -> Condition:
+def _holds(random: Random, words: Vocabulary) -> ConditionPiece:
     """A name alone: a bool, else unknown."""
     name = variable(random, *words.pick(random, "bool"))
 

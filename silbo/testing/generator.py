@@ -14,11 +14,11 @@ from silbo.model.events import Advertise, Disconnect, Event, SetContext, Subscri
 from silbo.model.values import MAX_VARIABLES, ContextValue, checked_changes
 from silbo.testing import pools
 from silbo.testing.expressions import written
-from silbo.testing.fragments import Condition
+from silbo.testing.fragments import ConditionPiece
 from silbo.testing.publications import Borderline, publication
 from silbo.testing.refusals import refusal
 from silbo.testing.subscriptions import advertisement, included, subscription
-from silbo.testing.world import Advertisement, Session, Subscription, World
+from silbo.testing.world import LiveAdvertisement, LiveSession, LiveSubscription, World
 
 # few, so that an id is soon used again after it ended
 IDS = ("s1", "s2", "s3", "s4", "a.b", "größe")
@@ -119,12 +119,12 @@ class LogGenerator:
         free = [id for id in IDS if id not in used]
         return self._random.choice(free) if free else None
 
-    def _ended(self, active: dict[str, Subscription] | dict[str, Advertisement]) -> str:
+    def _ended(self, active: dict[str, LiveSubscription] | dict[str, LiveAdvertisement]) -> str:
         id = self._random.choice(list(active))
         del active[id]
         return id
 
-    def _text(self, condition: Condition) -> str:
+    def _text(self, condition: ConditionPiece) -> str:
         return written(self._random, condition).text
 
     def _set_context(self) -> Event:
@@ -134,7 +134,7 @@ class LogGenerator:
         self.refused += not session.merge(values)
         return SetContext(name, values)
 
-    def _changes(self, session: Session) -> dict[str, object]:
+    def _changes(self, session: LiveSession) -> dict[str, object]:
         if FILLER[0] in session.context:
             return dict.fromkeys(FILLER)  # room again
         draw = self._random.random()
@@ -143,7 +143,7 @@ class LogGenerator:
         if draw < 0.75:
             return self._part(pools.context(self._random), 0.3)
         if draw < 0.85:
-            return dict.fromkeys(self._part(pools.VARIABLES, 0.15))  # removals, also of what is not there
+            return dict.fromkeys(self._part(pools.VARIABLES, 0.15))  # removals, also of variables that are absent
         if draw < 0.95:
             return self._part({name: _same(value) for name, value in session.context.items()}, 0.5)
         if draw < 0.99:

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import permutations
-from typing import Any, assert_never
+from typing import Any
 
 from silbo.context.function import ContextFunction, Scope
 from silbo.errors import SilboError
+from silbo.exhaustive import assert_never
 from silbo.language import tree
 from silbo.matching.filter import Filter
 from silbo.matching.oracle import TRUE, UNKNOWN, Oracle, Refused, truth
@@ -56,7 +57,7 @@ LABELS = {
 
 
 class PoorLog(SilboError):
-    """A log in which too little happens; `reasons` says what is missing."""
+    """A log that tests too little; `reasons` lists what it lacks."""
 
     def __init__(self, reasons: Iterable[str]) -> None:
         self.reasons = tuple(reasons)

@@ -1,4 +1,4 @@
-"""What operators say of two values: written out once more, in the plainest Python there is."""
+"""The operators on two values, implemented independently of silbo in the plainest Python."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def patterned(operator: str, a: object, b: object) -> bool | None:
 
 
 def member(a: object, members: object) -> bool | None:
-    """`in`; unknown for what is no scalar or not of the members' type, false for an empty set."""
+    """`in`; unknown if the left side is not a scalar or not of the members' type, false for an empty set."""
     if kind_of(a) is None or not isinstance(members, Sequence | AbstractSet) or isinstance(members, str):
         return None
     listed = list(members)

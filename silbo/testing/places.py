@@ -28,7 +28,7 @@ from silbo.testing.arithmetic import (
 )
 from silbo.testing.chance import seldom
 from silbo.testing.filters import comparison
-from silbo.testing.fragments import Borderline, Condition, Situation, Value, atom, kind_of
+from silbo.testing.fragments import Borderline, ConditionPiece, Situation, ValuePiece, atom, kind_of
 from silbo.testing.operators import ORDER
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ NEAR_ANTIPODE = math.cos(500 / EARTH_RADIUS) ** 2  # the haversine a kilometre b
 SCALES = ((None, 1.0, 1.0), (None, 1.0, 1.0), ("/", 1000.0, 0.001), ("*", 2, 2.0))
 
 
-def geo_comparison(random: Random, words: Vocabulary) -> Condition:
+def geo_comparison(random: Random, words: Vocabulary) -> ConditionPiece:
     """`geo_distance(…) <= 5000`, in metres or another unit."""
     degrees = [_degrees(random, words, kind) for kind in ("longitude", "latitude") * 2]
     distance = called(random, "geo_distance", degrees)
@@ -52,7 +52,7 @@ def geo_comparison(random: Random, words: Vocabulary) -> Condition:
     return replace(condition, borderline=_borderline(degrees, scaled, limit, TOLERANCE * unit))
 
 
-def _borderline(degrees: list[Value], distance: Value, limit: Value, tolerance: float) -> Borderline:
+def _borderline(degrees: list[ValuePiece], distance: ValuePiece, limit: ValuePiece, tolerance: float) -> Borderline:
     unsteady = on_doubles(_unsteady, [each.compute for each in degrees])
 
     def borderline(situation: Situation) -> bool:
@@ -73,7 +73,7 @@ def _unsteady(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
     return float(a > NEAR_ANTIPODE or (past_a_pole and abs(a) < 1e-9))
 
 
-def _degrees(random: Random, words: Vocabulary, kind: str) -> Value:
+def _degrees(random: Random, words: Vocabulary, kind: str) -> ValuePiece:
     draw = random.random()
     if draw < 0.75:
         namespaces = ["msg"] if seldom(random, 0.05) else words.contexts()
@@ -83,13 +83,13 @@ def _degrees(random: Random, words: Vocabulary, kind: str) -> Value:
     return numeric(random, words, 2)
 
 
-def _limit(random: Random, words: Vocabulary) -> Value:
+def _limit(random: Random, words: Vocabulary) -> ValuePiece:
     if seldom(random, 0.4):
         return variable(random, *words.pick(random, "radius", namespaces=words.contexts()))
     return constant(random, pools.scalar(random, "radius"))
 
 
-def spatial(random: Random, words: Vocabulary) -> Condition:
+def spatial(random: Random, words: Vocabulary) -> ConditionPiece:
     """`within(g, area)` or `intersects(a, b)`."""
     predicate = random.choice(("within", "intersects"))
     left, right = _place(random, words, "point"), _place(random, words, "area")
@@ -108,7 +108,7 @@ def _located(value: object) -> BaseGeometry | None:
     return value.shape if isinstance(value, Geometry) else None
 
 
-def _place(random: Random, words: Vocabulary, kind: str) -> Value:
+def _place(random: Random, words: Vocabulary, kind: str) -> ValuePiece:
     draw = random.random()
     if draw < 0.6:
         namespaces = ["msg"] if seldom(random, 0.05) else words.contexts()
@@ -118,7 +118,7 @@ def _place(random: Random, words: Vocabulary, kind: str) -> Value:
     return loosened(random, _geometry_constant(random, kind))
 
 
-def _point(random: Random, words: Vocabulary) -> Value:
+def _point(random: Random, words: Vocabulary) -> ValuePiece:
     x, y = (numeric(random, words, random.choice((1, 1, 2))) for _ in range(2))
     number_x, number_y = (on_doubles(lambda a: a, [each.compute]) for each in (x, y))
 
@@ -128,7 +128,7 @@ def _point(random: Random, words: Vocabulary) -> Value:
         a, b = number_x(situation), number_y(situation)
         return None if a is None or b is None else Geometry(shapely.Point(a, b), ("wkt", ""))
 
-    return Value(
+    return ValuePiece(
         call_tokens(random, "point", [x, y]),
         compute,
         depth=max(x.depth, y.depth) + 1,
@@ -137,8 +137,8 @@ def _point(random: Random, words: Vocabulary) -> Value:
     )
 
 
-def _geometry_constant(random: Random, kind: str) -> Value:
+def _geometry_constant(random: Random, kind: str) -> ValuePiece:
     wkt = random.choice(pools.POINTS if kind == "point" else pools.AREAS)
-    text = loosened(random, Value((spelling.string(random, wkt),), lambda _: wkt))
+    text = loosened(random, ValuePiece((spelling.string(random, wkt),), lambda _: wkt))
     tokens = call_tokens(random, "geometry", [text])
-    return Value(tokens, lambda _: pools.known_geometry(wkt), depth=text.depth + 1, nodes=2)
+    return ValuePiece(tokens, lambda _: pools.known_geometry(wkt), depth=text.depth + 1, nodes=2)

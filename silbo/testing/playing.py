@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
 
-from silbo.broker.broker import Broker
+from silbo.embedded.broker import Broker
 from silbo.errors import SilboError, UnknownSession
+from silbo.exhaustive import assert_never
 from silbo.model.events import (
     Advertise,
     Disconnect,

@@ -148,7 +148,7 @@ def scalars(random: Random, kind: str) -> list[Scalar]:
 
 @cache
 def known_geometry(wkt: str) -> Geometry:
-    """A geometry of the pools, made once: they are values, and reading WKT costs more than a match."""
+    """A geometry of the pools, read once: geometries are values, and reading WKT costs more than a match."""
     return geometry(wkt)
 
 

@@ -11,10 +11,10 @@ from silbo.model.values import Scalar
 from silbo.testing import pools
 from silbo.testing.arithmetic import Vocabulary
 from silbo.testing.expressions import function_condition, written
-from silbo.testing.fragments import Condition, Situation
-from silbo.testing.world import Advertisement, Session, Subscription, World, offered, readable
+from silbo.testing.fragments import ConditionPiece, Situation
+from silbo.testing.world import LiveAdvertisement, LiveSession, LiveSubscription, World, offered, readable
 
-Target: TypeAlias = tuple[Session, Subscription] | None  # whom a publication is meant for
+Target: TypeAlias = tuple[LiveSession, LiveSubscription] | None  # whom a publication is meant for
 
 
 class Borderline(Exception):  # no error: a draw that is thrown away
@@ -43,7 +43,7 @@ def _target(random: Random, world: World) -> Target:
     return random.choice(live) if live and random.random() < 0.85 else None
 
 
-def _message(random: Random, session: Session, target: Target) -> dict[str, Scalar]:
+def _message(random: Random, session: LiveSession, target: Target) -> dict[str, Scalar]:
     """What the target wants, or almost, if the publisher may say it; else what it advertised."""
     wanted = target[1].likely_message if target else pools.attributes(random)
     advertised = random.choice(list(session.advertisements.values())).likely
@@ -64,7 +64,7 @@ def _perturbed(random: Random, message: Mapping[str, Scalar]) -> dict[str, Scala
     return {} if draw > 0.99 else {other: value for other, value in message.items() if other != name}
 
 
-def _context(random: Random, session: Session, target: Target) -> dict[str, object]:
+def _context(random: Random, session: LiveSession, target: Target) -> dict[str, object]:
     """What the target's function asks for, or what was sent before with some changes."""
     if target and random.random() < 0.7:
         return dict(target[1].likely.other)
@@ -73,7 +73,7 @@ def _context(random: Random, session: Session, target: Target) -> dict[str, obje
     return {**session.published, **changed}
 
 
-def _scope(random: Random, containing: list[Advertisement], meant: Situation) -> Condition | None:
+def _scope(random: Random, containing: list[LiveAdvertisement], meant: Situation) -> ConditionPiece | None:
     """A scope that reads what it may, mostly one that admits the subscriber that is meant."""
     if random.random() < 0.6:
         return None

@@ -1,19 +1,22 @@
-"""A session that remembers all it received, for tests of programs that use silbo."""
+"""A session that records all notifications it receives, for tests of programs that use silbo."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
-from silbo.broker.delivery import Subscription
-from silbo.broker.session import Session
 from silbo.model.notification import Notification
+from silbo.session.session import Session
+from silbo.session.subscription import Subscription
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class RecordingSession:
-    """A session around another: every verb is the inner session's, and what arrives is kept as well.
+    """A session around another one: it passes every verb on, and records the notifications.
 
-    `received` holds all that came for subscriptions made through it, in the order of arrival. The program
-    under test reads them, or gets its callbacks, as ever.
+    `received` holds the notifications of subscriptions made through it, in the order of arrival. The program
+    under test reads them, or gets its callbacks, as without it.
     """
 
     def __init__(self, session: Session) -> None:
@@ -22,15 +25,12 @@ class RecordingSession:
 
     def subscribe(self, *arguments: Any, **options: Any) -> Subscription:
         """As `Session.subscribe`, with what arrives kept."""
-        # nothing may arrive before it is kept: the lock is the broker's own
-        with self._session._lock:
+        # the session's lock: nothing may arrive before the observer is there
+        with self._session._verbs.lock:
             subscription = self._session.subscribe(*arguments, **options)
-            subscription._observe(self._keep)
+            queue = subscription._queue
+            queue.observe(lambda is_end: None if is_end else self._received.append(queue.newest()))
             return subscription
-
-    def _keep(self, notification: Notification | None) -> None:
-        if notification is not None:
-            self._received.append(notification)
 
     @property
     def received(self) -> list[Notification]:

@@ -1,8 +1,8 @@
 """Write the words of an expression in every way the languages allow.
 
 Names with and without backticks, strings with and without escapes, numbers in all their forms,
-keywords in any case, blanks of all four sorts or none. Nothing here asks the parser what is legal: the
-rules are written out once more, so that a wrong one on either side shows.
+keywords in any case, blanks of all four sorts or none. Nothing here uses the parser: the
+rules are stated a second time, so that a wrong rule on either side shows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def keyword(random: Random, word: str) -> str:
 
 
 def attribute(random: Random, name: str) -> str:
-    """A name in a filter: in backticks where it is no plain name, a keyword, or looks like a namespace."""
+    """A name in a filter: in backticks if it is not a plain name, is a keyword, or begins with a namespace."""
     beginning, dot, _ = name.partition(".")
     reserved = name.lower() in KEYWORDS or (bool(dot) and beginning in NAMESPACES)
     plain = PLAIN_NAME.fullmatch(name) and not reserved

@@ -70,7 +70,7 @@ def _text(pair: Pair) -> str:
 
 
 def numbers() -> st.SearchStrategy[int | float]:
-    """Numbers that may enter, many of them ones that the expressions name."""
+    """Valid numbers, many of which occur in the expressions."""
     return st.one_of(
         st.sampled_from([*pools.COMMON_NUMBERS, *pools.BORDER_NUMBERS]),
         st.integers(pools.SMALLEST, pools.LARGEST),
@@ -79,7 +79,7 @@ def numbers() -> st.SearchStrategy[int | float]:
 
 
 def strings() -> st.SearchStrategy[str]:
-    """Strings that may enter, many of them ones that the expressions name."""
+    """Valid strings, many of which occur in the expressions."""
     return st.one_of(st.sampled_from([*pools.COMMON_STRINGS, *pools.BORDER_STRINGS]), st.text(max_size=20))
 
 
@@ -103,7 +103,7 @@ def contexts() -> st.SearchStrategy[dict[str, object]]:
 
 @st.composite
 def logs(draw: st.DrawFn, max_events: int = 100, *, sessions: int = 4) -> list[Event]:
-    """Logs of at most so many events; a few are left out of each, so that ids and sessions may be unknown."""
+    """Logs of at most `max_events` events. A few events are left out, so that ids and sessions may be unknown."""
     seed, count = draw(st.integers(0, 2**32 - 1)), draw(st.integers(0, max_events))
     kept = draw(st.lists(st.integers(0, KEPT), min_size=count, max_size=count))
     return [event for event, keep in zip(generate_log(seed, count, sessions=sessions), kept, strict=True) if keep]

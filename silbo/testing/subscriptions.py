@@ -7,15 +7,15 @@ from random import Random
 from silbo.testing import pools
 from silbo.testing.expressions import filter_condition, function_condition
 from silbo.testing.filters import filter_atom
-from silbo.testing.fragments import Condition, all_of, any_of, composed
-from silbo.testing.world import Advertisement, Names, Subscription, World, likely_message, likely_situation
+from silbo.testing.fragments import ConditionPiece, all_of, any_of, composed
+from silbo.testing.world import LiveAdvertisement, LiveSubscription, Names, World, likely_message, likely_situation
 
-EVERYTHING = Condition(("true",), lambda _: True)
+EVERYTHING = ConditionPiece(("true",), lambda _: True)
 # a filter derived from a derived one grows: past this it tests the parser, not the matching.
 MAX_DERIVED = 200  # tokens
 
 
-def subscription(random: Random, world: World) -> Subscription:
+def subscription(random: Random, world: World) -> LiveSubscription:
     """A subscription, mostly with a context function that can be true."""
     filter = wanted_filter(random, world)
     for _ in range(3):
@@ -23,10 +23,10 @@ def subscription(random: Random, world: World) -> Subscription:
         likely = likely_situation(random, filter, function)
         if function is None or function.judge(likely) is True:
             break
-    return Subscription(filter, function, likely)
+    return LiveSubscription(filter, function, likely)
 
 
-def wanted_filter(random: Random, world: World) -> Condition:
+def wanted_filter(random: Random, world: World) -> ConditionPiece:
     """A new filter, or one that is equal to, covered by, or covers one that is live."""
     live = world.subscriptions()
     if not live or random.random() < 0.55:
@@ -36,7 +36,7 @@ def wanted_filter(random: Random, world: World) -> Condition:
     return derived if derived.fits_filter() and len(derived.tokens) <= MAX_DERIVED else base
 
 
-def _derived(random: Random, base: Condition) -> Condition:
+def _derived(random: Random, base: ConditionPiece) -> ConditionPiece:
     extra = composed(random, lambda: filter_atom(random), 1)
     tighter = all_of(random, [base, extra])
     draw = random.random()
@@ -50,7 +50,7 @@ def _derived(random: Random, base: Condition) -> Condition:
     return any_of(random, [tighter, base])
 
 
-def _function(random: Random) -> Condition | None:
+def _function(random: Random) -> ConditionPiece | None:
     if random.random() < 0.15:
         return None
     return function_condition(random, random.choice((1, 1, 2, 3)))
@@ -63,13 +63,15 @@ def included(random: Random) -> tuple[str, ...]:
     return tuple(random.sample([*pools.VARIABLES, "nowhere"], random.randint(1, 4)))
 
 
-def advertisement(random: Random, world: World) -> Advertisement:
+def advertisement(random: Random, world: World) -> LiveAdvertisement:
     """An advertisement of anything, of what a live subscription wants and more, or of something else."""
     filter = _advertised_filter(random, world)
-    return Advertisement(filter, _some_names(random, 0.35), _some_names(random, 0.5), likely_message(random, filter))
+    return LiveAdvertisement(
+        filter, _some_names(random, 0.35), _some_names(random, 0.5), likely_message(random, filter)
+    )
 
 
-def _advertised_filter(random: Random, world: World) -> Condition:
+def _advertised_filter(random: Random, world: World) -> ConditionPiece:
     draw = random.random()
     if draw < 0.2:
         return EVERYTHING

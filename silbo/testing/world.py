@@ -1,4 +1,4 @@
-"""What a generated log has done so far: who is connected, with which subscriptions, in which context.
+"""The state after a generated log so far: connected sessions, their subscriptions and contexts.
 
 The generator needs it to draw events that mean something: a message that somebody wants, an id that
 is free, a scope that may be read. It knows expressions by their closures alone.
@@ -14,17 +14,17 @@ from typing import TypeAlias, cast
 from silbo.model.events import Publish
 from silbo.model.values import MAX_VARIABLES, Context, ContextValue, Scalar
 from silbo.testing import pools
-from silbo.testing.fragments import NOTHING, Condition, Situation
+from silbo.testing.fragments import NOTHING, ConditionPiece, Situation
 
 Names: TypeAlias = tuple[str, ...] | None  # None: all of them
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class LiveSubscription:
     """A live subscription, and a situation in which it is notified, where one was found."""
 
-    filter: Condition
-    function: Condition | None
+    filter: ConditionPiece
+    function: ConditionPiece | None
     likely: Situation
 
     @property
@@ -34,10 +34,10 @@ class Subscription:
 
 
 @dataclass(frozen=True, slots=True)
-class Advertisement:
+class LiveAdvertisement:
     """A live advertisement, and a message that it contains, where one was found."""
 
-    filter: Condition
+    filter: ConditionPiece
     offers: Names
     reads: Names
     likely: Mapping[str, Scalar]
@@ -48,15 +48,15 @@ class Advertisement:
 
 
 @dataclass(slots=True)
-class Session:
+class LiveSession:
     """A connected session; `published` is the context that it sent last."""
 
     context: dict[str, ContextValue] = field(default_factory=dict)
     published: dict[str, object] = field(default_factory=dict)
-    subscriptions: dict[str, Subscription] = field(default_factory=dict)
-    advertisements: dict[str, Advertisement] = field(default_factory=dict)
+    subscriptions: dict[str, LiveSubscription] = field(default_factory=dict)
+    advertisements: dict[str, LiveAdvertisement] = field(default_factory=dict)
 
-    def containing(self, attributes: Mapping[str, object]) -> list[Advertisement]:
+    def containing(self, attributes: Mapping[str, object]) -> list[LiveAdvertisement]:
         """The advertisements that contain a message."""
         return [each for each in self.advertisements.values() if each.contains(attributes)]
 
@@ -78,17 +78,17 @@ class Session:
 class World:
     """All sessions that are connected, by name."""
 
-    sessions: dict[str, Session] = field(default_factory=dict)
+    sessions: dict[str, LiveSession] = field(default_factory=dict)
 
-    def session(self, name: str) -> Session:
+    def session(self, name: str) -> LiveSession:
         """The session of a name, connected by this if it was not."""
-        return self.sessions.setdefault(name, Session())
+        return self.sessions.setdefault(name, LiveSession())
 
-    def peek(self, name: str) -> Session:
+    def peek(self, name: str) -> LiveSession:
         """The session of a name, or an empty one that is not connected."""
-        return self.sessions.get(name) or Session()
+        return self.sessions.get(name) or LiveSession()
 
-    def subscriptions(self) -> list[tuple[Session, Subscription]]:
+    def subscriptions(self) -> list[tuple[LiveSession, LiveSubscription]]:
         """Every live subscription with its session."""
         return [(session, each) for session in self.sessions.values() for each in session.subscriptions.values()]
 
@@ -96,7 +96,7 @@ class World:
         """The sessions that have advertised something."""
         return [name for name, session in self.sessions.items() if session.advertisements]
 
-    def is_borderline(self, event: Publish, offered: Context, scope: Condition | None) -> bool:
+    def is_borderline(self, event: Publish, offered: Context, scope: ConditionPiece | None) -> bool:
         """Whether two engines might find a publication on different sides of a threshold."""
         return any(
             (scope is not None and scope.is_borderline(Situation(event.attributes, session.context, event.context)))
@@ -105,7 +105,7 @@ class World:
         )
 
 
-def offered(containing: Sequence[Advertisement], context: Context) -> dict[str, ContextValue]:
+def offered(containing: Sequence[LiveAdvertisement], context: Context) -> dict[str, ContextValue]:
     """What subscribers may see of a publisher's context."""
     return {
         name: value
@@ -114,14 +114,14 @@ def offered(containing: Sequence[Advertisement], context: Context) -> dict[str, 
     }
 
 
-def readable(containing: Sequence[Advertisement]) -> tuple[str, ...]:
+def readable(containing: Sequence[LiveAdvertisement]) -> tuple[str, ...]:
     """The subscriber variables that a scope may read, of those that there are."""
     return tuple(
         name for name in pools.VARIABLES if any(each.reads is None or name in each.reads for each in containing)
     )
 
 
-def likely_situation(random: Random, filter: Condition, function: Condition | None) -> Situation:
+def likely_situation(random: Random, filter: ConditionPiece, function: ConditionPiece | None) -> Situation:
     """A situation in which both are true, or as good as a few draws give one."""
     message = likely_message(random, filter)
     for _ in range(4):
@@ -131,7 +131,7 @@ def likely_situation(random: Random, filter: Condition, function: Condition | No
     return situation
 
 
-def likely_message(random: Random, filter: Condition) -> dict[str, Scalar]:
+def likely_message(random: Random, filter: ConditionPiece) -> dict[str, Scalar]:
     """A message that the filter selects, or as good as a few draws give one."""
     message = pools.attributes(random)
     for _ in range(6):

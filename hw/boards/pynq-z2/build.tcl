@@ -1,4 +1,4 @@
-# From the Verilog to x2cbbr.bit and x2cbbr.hwh, beside this file:
+# Build x2cbbr.bit and x2cbbr.hwh from the Verilog, into this folder:
 #
 #   vivado -mode batch -source build.tcl
 #
@@ -29,7 +29,7 @@ proc implement {} {
     launch_runs impl_1 -to_step write_bitstream -jobs 4
     wait_on_run impl_1
     if {[get_property PROGRESS [get_runs impl_1]] ne "100%"} {
-        error "the bitstream was not made: see the messages of the runs"
+        error "no bitstream was written: see the messages of the runs"
     }
     open_run impl_1
     report_utilization -file [file join $::out utilization.txt]
@@ -40,11 +40,11 @@ proc implement {} {
     }
     set slack [get_property SLACK [get_timing_paths -delay_type min]]
     if {$slack < 0} {
-        error "a path holds its value $slack ns too short, at any clock (build/timing.txt). Route it anew."
+        error "a path misses its hold time by $slack ns, at any clock (build/timing.txt). Route the design again."
     }
 }
 
-# pynq wants the two files side by side under one name
+# pynq needs the two files in one folder, with the same name
 proc deliver {} {
     global here out name
     set project [file join $out project]

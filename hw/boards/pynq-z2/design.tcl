@@ -44,7 +44,7 @@ proc add_matcher {} {
     }
 }
 
-# simple mode, from memory to the stream alone: one transfer is one publication, and its end is TLAST
+# simple mode, only from memory to the stream: one transfer is one publication, and its last beat has TLAST
 proc add_dma {} {
     create_bd_cell -type ip -vlnv xilinx.com:ip:axi_dma dma
     set_property -dict [list \
@@ -59,7 +59,7 @@ proc add_dma {} {
     connect_bd_intf_net [get_bd_intf_pins dma/M_AXIS_MM2S] [get_bd_intf_pins matcher/s_axis]
 }
 
-# pynq reaches interrupts through a controller of this kind; silbo's driver asks STATUS instead
+# pynq reaches interrupts through a controller of this kind; silbo's driver polls STATUS instead
 proc add_interrupts {} {
     create_bd_cell -type ip -vlnv xilinx.com:ip:axi_intc interrupts
     set_property CONFIG.C_IRQ_CONNECTION 1 [get_bd_cells interrupts]

@@ -2,10 +2,19 @@
 
 source [file join [file dirname [file normalize [info script]]] settings.tcl]
 
+# the Verilog files in a folder and in the folders inside it
+proc verilog {folder} {
+    set found [lsort [glob -nocomplain -directory $folder *.v]]
+    foreach inside [lsort [glob -nocomplain -directory $folder -types d *]] {
+        lappend found {*}[verilog $inside]
+    }
+    return $found
+}
+
 proc package_core {} {
     global rtl out part vendor library name version
     create_project -force package [file join $out package] -part $part
-    add_files [lsort [glob [file join $rtl *.v]]]
+    add_files [verilog $rtl]
     set_property top $name [current_fileset]
     update_compile_order -fileset sources_1
     ipx::package_project -root_dir [file join $out ip] -vendor $vendor -library $library -taxonomy /UserIP \
@@ -23,7 +32,7 @@ proc package_core {} {
     close_project
 }
 
-# Vivado infers s_axi, s_axis, aclk and aresetn from the ports' names; what it cannot know is said here
+# Vivado infers s_axi, s_axis, aclk and aresetn from the ports' names; the rest is set here
 proc package_buses {core} {
     foreach bus {s_axi s_axis} {
         if {[llength [ipx::get_bus_interfaces $bus -of_objects $core]] != 1} {

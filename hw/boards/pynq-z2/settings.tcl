@@ -1,4 +1,4 @@
-# What the scripts here share: names, places, and the clock that is assumed.
+# Settings that the scripts share: names, paths, and the assumed clock.
 
 set here [file dirname [file normalize [info script]]]
 set rtl [file normalize [file join $here .. .. rtl]]
@@ -7,17 +7,17 @@ set out [file join $here build]
 set part xc7z020clg400-1
 set board tul.com.tw:pynq-z2:part0:1.0
 
-# as hw/driver/pynq_board.py looks for it
+# the name that hw/driver/pynq_board.py looks for
 set vendor silbo
 set library hw
 set name x2cbbr
 set version 1.0
 set vlnv $vendor:$library:$name:$version
 
-# MHz of FCLK0, which drives everything. Assumed: no tool has said yet that the design holds it.
+# MHz of FCLK0, which drives everything. This is assumed: no tool has confirmed yet that the design meets it.
 set clock 100
 
-# of the top level, by the names that it has there; hw/rtl/x2cbbr.v says what they mean
+# parameters of the top level; hw/rtl/x2cbbr.v says what they mean
 set parameters {
     CRT_MODE    0
     FILTERS     256

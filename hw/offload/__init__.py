@@ -1,0 +1,1 @@
+"""Offload: how a broker uses the matcher. Subscriptions that fit are on the device, the others in a software index."""

@@ -1,0 +1,254 @@
+"""The core: it accepts or refuses events, and says which subscriptions get a publication. It does no I/O.
+
+Every event either changes the state or raises and leaves it as it was. Callers in several threads must serialize their
+calls. Queues and handles belong to `session`; which index finds candidates is decided by `matching.choice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple, TypeAlias, overload
+from uuid import uuid4
+
+from silbo.context.function import ContextFunction, Scope
+from silbo.core.acceptance import accepted, accepted_all
+from silbo.core.batch import Batch
+from silbo.core.bulk import Columns, are_numbers, rows_of
+from silbo.core.client import AdvertisementRow, Client
+from silbo.errors import DeviceError, DuplicateId, SilboError, UnknownId
+from silbo.language.expression import evaluation_of
+from silbo.matching.candidates import NOWHERE, Sink, SubscriptionRow
+from silbo.matching.choice import ChosenIndex
+from silbo.matching.decision import decided
+from silbo.matching.filter import Filter
+from silbo.model.events import (
+    Advertise,
+    Disconnect,
+    Event,
+    Publish,
+    SetContext,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from silbo.model.notification import Publication
+from silbo.model.values import ContextValue
+
+Changes: TypeAlias = Mapping[str, ContextValue | None]
+
+
+class Matched(NamedTuple):
+    """An accepted publish: its publication, and the rows of the subscriptions that get it."""
+
+    publication: Publication
+    rows: Sequence[SubscriptionRow]
+
+
+# what an event changed: whether a context changed, the rows of subscriptions that began or ended, a match
+Accepted: TypeAlias = Matched | SubscriptionRow | Sequence[SubscriptionRow] | bool | None
+Observer: TypeAlias = Callable[[Client, Event, Any], object]  # called with each accepted event, and what it changed
+
+
+class Core:
+    """All tables of one broker, and the only place where an event is accepted or refused: `apply`.
+
+    `observers` are called with the accepted events, in the order of acceptance. They must not call the core.
+    """
+
+    def __init__(self, index: ChosenIndex | None = None) -> None:
+        self.index = ChosenIndex() if index is None else index
+        self.contexts = self.index.contexts
+        self.clients: dict[str, Client] = {}
+        self.observers: list[Observer] = []
+        self.delivered = 0  # notifications
+
+    def connect(self, name: str | None = None, uuid: str | None = None) -> Client:
+        """Add a client. The core makes its UUID unless one is given; the name is a label."""
+        uuid = str(uuid4()) if uuid is None else uuid
+        client = self.clients[uuid] = Client(uuid, uuid if name is None else name, self.contexts.row(uuid))
+        return client
+
+    def discard(self, client: Client) -> None:
+        """Remove a client whose first event was refused; the observers never heard of it."""
+        self._disconnect(client, Disconnect(client.name), NOWHERE)
+
+    @overload
+    def apply(self, client: Client, event: Publish) -> Matched: ...
+    @overload
+    def apply(self, client: Client, event: Subscribe, sink: Sink = ...) -> SubscriptionRow: ...
+    @overload
+    def apply(self, client: Client, event: Unsubscribe) -> SubscriptionRow: ...
+    @overload
+    def apply(self, client: Client, event: SetContext) -> bool: ...
+    @overload
+    def apply(self, client: Client, event: Disconnect) -> Sequence[SubscriptionRow]: ...
+    @overload
+    def apply(self, client: Client, event: Advertise | Unadvertise) -> None: ...
+    @overload
+    def apply(self, client: Client, event: Event, sink: Sink = ...) -> Accepted: ...
+    def apply(self, client: Client, event: Event, sink: Sink = NOWHERE) -> Accepted:
+        """Accept an event of a client, or raise; returns what it changed. A subscription's notifications go to `sink`.
+
+        A publication is delivered to the sinks of its rows before the observers are called.
+        """
+        result = VERBS[type(event)](self, client, event, sink)
+        for observer in self.observers:
+            observer(client, event, result)
+        return result
+
+    def apply_all(self, client: Client, events: Sequence[Publish]) -> list[Publication]:
+        """Accept all publishes of a client or none, and deliver them in their order."""
+        publications = []
+        for event, matched in zip(events, self._match_all(client, events), strict=True):
+            self._deliver(matched)
+            for observer in self.observers:
+                observer(client, event, matched)
+            publications.append(matched.publication)
+        return publications
+
+    def accept(self, client: Client, event: Publish) -> Publication:
+        """Accept a publish without matching it, for engines that match in batches."""
+        return accepted(client, event)
+
+    # one verb each, called by `apply` through the table VERBS
+
+    def _advertise(self, client: Client, event: Advertise, _: Sink) -> None:
+        if event.id in client.advertisements:
+            raise DuplicateId("advertisement", event.id)
+        offers, reads = (None if names is None else frozenset(names) for names in (event.offers, event.reads))
+        filter = Filter.of(event.filter)
+        client.advertisements[event.id] = AdvertisementRow(filter, evaluation_of(filter), offers, reads)
+
+    def _unadvertise(self, client: Client, event: Unadvertise, _: Sink) -> None:
+        if event.id not in client.advertisements:
+            raise UnknownId("advertisement", event.id, client.advertisements)
+        del client.advertisements[event.id]
+
+    def _subscribe(self, client: Client, event: Subscribe, sink: Sink) -> SubscriptionRow:
+        if event.id in client.subscriptions:
+            raise DuplicateId("subscription", event.id)
+        filter, function = _expressions(event) if event.read is None else event.read
+        row = SubscriptionRow(client.uuid, client.name, event.id, filter, function, event.include, sink)
+        self.index.index.add(row)
+        client.subscriptions[event.id] = row
+        return row
+
+    def _unsubscribe(self, client: Client, event: Unsubscribe, _: Sink) -> SubscriptionRow:
+        return self._end(client, event.id)
+
+    def _end(self, client: Client, id: str) -> SubscriptionRow:
+        if id not in client.subscriptions:
+            raise UnknownId("subscription", id, client.subscriptions)
+        row = client.subscriptions[id]
+        self.index.index.remove(row)
+        del client.subscriptions[id]
+        return row
+
+    def _set_context(self, client: Client, event: SetContext, _: Sink) -> bool:
+        return self._write(client, event.values)
+
+    def _write(self, client: Client, changes: Changes) -> bool:
+        """Write one row; returns whether anything changed."""
+        if not self.index.listens_to_contexts:
+            return self.contexts.write(client.row, changes)
+        before = self.contexts.at(client.row)
+        changed = self.contexts.write(client.row, changes)
+        if changed:
+            try:
+                self.index.set_context(client.uuid, self.contexts.at(client.row))
+            except SilboError:
+                self.contexts.write(client.row, {**dict.fromkeys(changes), **before})
+                raise
+        return changed
+
+    def _publish(self, client: Client, event: Publish, _: Sink) -> Matched:
+        publication = accepted(client, event)
+        try:
+            (found,) = self.index.finder((publication,))
+        except DeviceError:
+            client.sequence -= 1  # the number was not used
+            raise
+        scope = None if event.scope is None else Scope.of(event.scope)
+        rows = decided(publication, scope, found, self.contexts)
+        matched = Matched(publication, rows)
+        if rows:
+            self._deliver(matched)
+        return matched
+
+    def _disconnect(self, client: Client, _event: Disconnect, _: Sink) -> Sequence[SubscriptionRow]:
+        rows = list(client.subscriptions.values())
+        for row in rows:  # if one cannot be removed it stays, and the event can be applied again
+            self._end(client, row.id)
+        self.index.set_context(client.uuid, {})
+        client.advertisements.clear()
+        self.contexts.remove(client.uuid)
+        del self.clients[client.uuid]
+        return rows
+
+    def _deliver(self, matched: Matched) -> None:
+        """Put a publication into the sinks of its rows.
+
+        This loop runs once for each notification: it appends where there is room, and leaves all else to the sink.
+        """
+        publication, rows = matched
+        for row in rows:
+            sink = row.sink
+            if len(sink) < sink.room:
+                sink.append(publication)
+            else:
+                sink.put(publication)
+        self.delivered += len(rows)
+
+    # many at once
+
+    def _match_all(self, client: Client, events: Sequence[Publish]) -> Iterator[Matched]:
+        """Accept all or none; the rows are decided while the caller iterates."""
+        publications = accepted_all(client, events)
+        try:
+            found_of_all = self.index.finder(publications)
+        except DeviceError:
+            client.sequence -= len(publications)
+            raise
+        for event, publication, found in zip(events, publications, found_of_all, strict=True):
+            scope = None if event.scope is None else Scope.of(event.scope)
+            yield Matched(publication, decided(publication, scope, found, self.contexts))
+
+    def set_contexts(
+        self, clients: Sequence[Client], columns: Columns, *, one_by_one: bool = False
+    ) -> list[tuple[int, Changes]]:
+        """Change many contexts, all or none; with `one_by_one`, return which of them changed and how."""
+        rows = [client.row for client in clients]
+        if not one_by_one and not self.index.listens_to_contexts and are_numbers(columns):
+            self.contexts.write_columns(rows, columns)
+            return []
+        changes = list(rows_of(columns))
+        self.contexts.check_all(rows, changes)
+        changed: list[tuple[int, Changes]] = []
+        with ExitStack() as undo:
+            for i, (client, change) in enumerate(zip(clients, changes, strict=True)):
+                before = {**dict.fromkeys(change), **self.contexts.at(client.row)}
+                if self._write(client, change):
+                    undo.callback(self._write, client, before)
+                    changed.append((i, change))
+            undo.pop_all()
+        return changed
+
+    def batch(self) -> Batch | None:
+        """An empty batch, or None if the index cannot match several publications in one call."""
+        return None if self.index.fast is None else Batch(self.contexts, self.index.fast)
+
+
+def _expressions(event: Subscribe) -> tuple[Filter, ContextFunction | None]:
+    return Filter.of(event.filter), None if event.context is None else ContextFunction.of(event.context)
+
+
+VERBS: Mapping[type, Callable[[Core, Client, Any, Sink], Accepted]] = {
+    Advertise: Core._advertise,  # the table of this class
+    Unadvertise: Core._unadvertise,
+    Subscribe: Core._subscribe,
+    Unsubscribe: Core._unsubscribe,
+    SetContext: Core._set_context,
+    Publish: Core._publish,
+    Disconnect: Core._disconnect,
+}

@@ -1,0 +1,1 @@
+"""The broker in this process: `memory://`."""

@@ -1,0 +1,1 @@
+"""The parts that the reports of all papers share: pages and pictures."""

@@ -1,0 +1,1 @@
+"""Sessions: the handles that users hold. They know no engine; a link connects them to one."""

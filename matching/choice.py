@@ -17,13 +17,13 @@ from silbo.compiled import check_compiler, is_compiler_installed
 from silbo.context.table import ContextTable
 from silbo.errors import InvalidValue
 from silbo.matching.candidates import Candidates, Deciding, Found, SubscriptionRow
-from silbo.matching.index import PlainIndex
+from silbo.matching.plain import PlainIndex
 from silbo.model.notification import Publication
 from silbo.model.values import Context
 
 if TYPE_CHECKING:
-    from silbo.matching.fast import FastIndex
-    from silbo.matching.planner import Plan
+    from silbo.matching.fast.index import FastIndex
+    from silbo.matching.fast.planner import Plan
 
 # 'fast-content' and 'fast-context' have a fixed plan, for comparisons
 INDEXES: Mapping[str, Plan] = {
@@ -93,7 +93,7 @@ class ChosenIndex:
         """A new index of this name."""
         if wanted == "plain":
             return PlainIndex()
-        from silbo.matching.fast import FastIndex  # imports numba, so only once there is a subscription
+        from silbo.matching.fast.index import FastIndex  # imports numba, so only once there is a subscription
 
         self._fast = FastIndex(self.contexts, INDEXES[wanted])
         return self._fast
@@ -106,8 +106,8 @@ class ChosenIndex:
     def prepare(self) -> None:
         """Load or compile what the index needs."""
         if not self.is_prepared:
-            from silbo.matching import fast  # noqa: F401  # loaded here and not under a lock
-            from silbo.matching.kernels import entries
+            from silbo.matching.fast import index as fast  # noqa: F401  # loaded here and not under a lock
+            from silbo.matching.fast.kernels import entries
 
             entries.made()
 

@@ -18,9 +18,9 @@ from silbo.context.table import ContextTable
 from silbo.errors import InvalidValue
 from silbo.language import tree
 from silbo.matching.candidates import Found, SubscriptionRow
-from silbo.matching.encoding import Literal
-from silbo.matching.fast import FastIndex, Numbers
-from silbo.matching.filing import filed
+from silbo.matching.fast.encoding import Literal
+from silbo.matching.fast.filing import filed
+from silbo.matching.fast.index import FastIndex, Numbers
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
 

@@ -53,7 +53,7 @@ from silbo.session.subscription import Subscription
 
 if TYPE_CHECKING:
     from silbo import aio
-    from silbo.matching.covering import covers, disjoint
+    from silbo.matching.covering.covers import covers, disjoint
 
 __version__ = "0.1.0"
 
@@ -117,5 +117,5 @@ def __getattr__(name: str) -> Any:
     if name == "aio":
         return import_module("silbo.aio")
     if name in ("covers", "disjoint"):
-        return getattr(import_module("silbo.matching.covering"), name)
+        return getattr(import_module("silbo.matching.covering.covers"), name)
     raise AttributeError(f"module 'silbo' has no attribute {name!r}")

@@ -40,7 +40,7 @@ Ends: TypeAlias = Callable[[str, Offsets], Offsets]  # the present ends of the p
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchProgress:
     """The progress of one batch."""
 
     number: int
@@ -50,13 +50,13 @@ class Batch:
     observed: Mapping[str, Any]  # the metrics that `match` observes; empty if there are none
 
 
-def batch_of(progress: Mapping[str, Any], ends: Ends | None = None) -> Batch:
+def batch_of(progress: Mapping[str, Any], ends: Ends | None = None) -> BatchProgress:
     """The batch of a progress report of Spark; `ends` gives the ends of topics if their source does not."""
     sources = dict(zip(SOURCES, progress["sources"], strict=False))
     records = {topic: source["numInputRows"] for topic, source in sources.items()}
     took = progress["durationMs"].get("triggerExecution", 0)
     observed = _observed((progress.get("observedMetrics") or {}).get(OBSERVED))
-    return Batch(progress["batchId"], took, records, _behind(sources, ends), observed)
+    return BatchProgress(progress["batchId"], took, records, _behind(sources, ends), observed)
 
 
 def _observed(row: Row | None) -> Mapping[str, Any]:
@@ -92,7 +92,7 @@ def ends_of_log(folder: Path) -> Ends:
 # as text
 
 
-def line(batch: Batch) -> str:
+def line(batch: BatchProgress) -> str:
     """The line for one batch."""
     records = sum(batch.records.values())
     seen = batch.observed
@@ -151,9 +151,9 @@ class Totals:
         self.batches = 0
         self.records: Counter[str] = Counter()
         self.observed: Counter[str] = Counter()
-        self.last: Batch | None = None
+        self.last: BatchProgress | None = None
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: BatchProgress) -> None:
         """Add a batch."""
         self.batches += 1
         self.records.update(batch.records)

@@ -13,7 +13,7 @@ from traffic import Road, add_options
 from verdict import disagrees
 
 import silbo
-from silbo.matching.index import PlainIndex
+from silbo.matching.plain import PlainIndex
 from silbo.model.events import Event
 
 

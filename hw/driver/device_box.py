@@ -1,6 +1,6 @@
 """A box of positions as the device holds it: signed 32-bit numbers, in the fixed point that the caller chooses.
 
-The boxes of context functions are another thing: `silbo.matching.boxes`. `silbo.hw.offload` makes this one of those.
+The boxes of context functions are in `silbo.matching.fast.boxes`; `silbo.hw.offload` makes this one of those.
 """
 
 from __future__ import annotations

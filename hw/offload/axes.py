@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from silbo.hw.driver.device_box import DeviceBox
 from silbo.hw.offload.fixed_point import EVERYWHERE, Interval, around, place
-from silbo.matching.boxes import Box
+from silbo.matching.fast.boxes import Box
 from silbo.model.values import KINDS, Context
 
 

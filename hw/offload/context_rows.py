@@ -13,7 +13,7 @@ from typing import Protocol
 from silbo.context.table import ContextTable
 from silbo.hw.driver.device_box import DeviceBox
 from silbo.hw.offload.axes import Axes
-from silbo.matching.boxes import Box
+from silbo.matching.fast.boxes import Box
 from silbo.model.values import Context
 
 

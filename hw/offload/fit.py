@@ -16,7 +16,7 @@ from silbo.context.function import ContextFunction
 from silbo.hw.offload.words import Word
 from silbo.language import tree
 from silbo.language.text import to_text
-from silbo.matching.boxes import Box, box_of
+from silbo.matching.fast.boxes import Box, box_of
 from silbo.matching.filter import Filter
 from silbo.matching.normal_form import Conjunction, Constraint, conjunctions
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from silbo.matching.boxes import SLACK
+from silbo.matching.fast.boxes import SLACK
 
 ONE = 1 << 8
 LEAST, GREATEST = 1 - 2**31, 2**31 - 1  # -2^31 is reserved: as x it means that there is no position

@@ -20,8 +20,8 @@ from silbo.errors import DeviceError, DeviceFull
 from silbo.hw.offload.context_rows import ContextMemory, ContextRows
 from silbo.hw.offload.fit import Fit, fit
 from silbo.hw.offload.words import Word, Words
-from silbo.matching.boxes import Box
 from silbo.matching.candidates import Candidates, Deciding, Found, SubscriptionRow
+from silbo.matching.fast.boxes import Box
 from silbo.model.notification import Publication
 from silbo.model.values import Context
 

@@ -19,7 +19,7 @@ from silbo.context.function import ContextFunction
 from silbo.context.table import ContextTable
 from silbo.embedded.broker import Broker
 from silbo.matching.candidates import SubscriptionRow
-from silbo.matching.fast import FastIndex
+from silbo.matching.fast.index import FastIndex
 from silbo.matching.filter import Filter
 from silbo.matching.siena import SienaIndex
 

@@ -19,9 +19,9 @@ from silbo.bench.workloads import Workload, workload
 from silbo.context.table import ContextTable
 from silbo.errors import InvalidValue
 from silbo.matching.candidates import SubscriptionRow
-from silbo.matching.columns import Columns
 from silbo.matching.decision import gets
-from silbo.matching.fast import FastIndex, Numbers
+from silbo.matching.fast.encoded_batch import EncodedBatch
+from silbo.matching.fast.index import FastIndex, Numbers
 from silbo.matching.siena import SienaIndex
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
@@ -118,7 +118,7 @@ def _apply_figures(matcher: LoadedIndex, load: Workload, seed: int) -> dict[str,
     """Publications and context changes per second of `apply`: MOVES subscribers move before each publication."""
     chance = np.random.default_rng(seed)
     moving = load.box is not None
-    batch = matcher.index.columns()
+    batch = matcher.index.encoded_batch()
     rows = np.array([matcher.table.row(f"subscriber-{number}") for number in range(len(load.contexts))])
     # subscribers move to places where others are
     xs, ys = (np.array([context[name] for context in load.contexts]) for name in "xy") if moving else (rows, rows)
@@ -132,7 +132,7 @@ def _apply_figures(matcher: LoadedIndex, load: Workload, seed: int) -> dict[str,
     return {"apply_events_per_s": round(rate), "apply_contexts_per_s": round(rate * MOVES) if moving else None}
 
 
-def _applied(matcher: LoadedIndex, batch: Columns) -> None:
+def _applied(matcher: LoadedIndex, batch: EncodedBatch) -> None:
     for _ in matcher.index.apply(batch):
         pass
 
@@ -140,7 +140,7 @@ def _applied(matcher: LoadedIndex, batch: Columns) -> None:
 def _apply_agrees(matcher: LoadedIndex, load: Workload) -> bool:
     """Whether `apply` of a batch gives the same as `match` of each of its publications."""
     publications = load.publications[:COMPARED]
-    batch = matcher.index.columns()
+    batch = matcher.index.encoded_batch()
     for attributes, offered in publications:
         batch.publish(attributes, offered)
     answers = list(matcher.index.apply(batch))

@@ -57,6 +57,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kernels() -> list[Kernel]:
-    from silbo.matching.kernels.entries import KERNELS
+    from silbo.matching.fast.kernels.entries import KERNELS
 
     return list(KERNELS)

@@ -227,7 +227,7 @@ class _Meter:
         self._counts["unknown_decisions"] += min(content, situation, admitted) == UNKNOWN
 
     def _count_covering(self) -> None:
-        from silbo.matching.covering import covers
+        from silbo.matching.covering.covers import covers
 
         filters = [filter for filter, _ in list(self._live.values())[-COVERING_AMONG:]]
         for general, specific in permutations(filters, 2):

@@ -5,7 +5,7 @@ import pytest
 
 import silbo
 from silbo import errors
-from silbo.matching.index import PlainIndex
+from silbo.matching.plain import PlainIndex
 
 
 def publisher(broker, filter="true", **options):

@@ -8,7 +8,7 @@ import shapely
 import silbo
 from silbo import errors
 from silbo.context.table import ContextTable
-from silbo.matching.index import PlainIndex
+from silbo.matching.plain import PlainIndex
 from silbo.model.values import checked_changes
 
 

@@ -10,8 +10,6 @@ FOLDERS = ("silbo", "context", "matching", "streaming", "hw")  # `silbo/` has li
 # Names that several classes have, and why. Remove a line when only one class is left.
 SHARED = {
     "Advertisement": "the oracle shares no code with the broker, and uses the same words",
-    "Batch": "one is built by the broker, the other is Spark's, in the progress of a query",
-    "Columns": "those that a batch is read from, and those of a chunk of records",
     "Names": "the names in an expression, and the numbers that an index gives to names",
     "Refused": "the oracle shares no code with the broker, and uses the same words",
     "Session": "the oracle shares no code with the broker, and uses the same words",

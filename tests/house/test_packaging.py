@@ -167,7 +167,7 @@ def test_the_quickstart_runs_with_the_installed_wheel(wheel, tmp_path):
     )
     assert "camera-7#1 to car-1/s1" in done.stdout
     where = subprocess.run(
-        [python, "-c", "import silbo.matching.fast; print(silbo.matching.fast.__file__)"],
+        [python, "-c", "import silbo.matching.fast.index; print(silbo.matching.fast.index.__file__)"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert str(tmp_path) in where.stdout

@@ -13,7 +13,7 @@ ROOT = str(Path(silbo.__file__).resolve().parents[1])
 PUBLISH = [
     "silbo/session/verbs.py", "silbo/model/values.py", "silbo/model/events.py", "silbo/embedded/link.py",
     "silbo/context/table.py", "silbo/core/core.py", "silbo/core/acceptance.py", "silbo/language/evaluation.py",
-    "silbo/model/notification.py", "silbo/matching/index.py", "silbo/matching/decision.py", "silbo/context/table.py",
+    "silbo/model/notification.py", "silbo/matching/plain.py", "silbo/matching/decision.py", "silbo/context/table.py",
     "silbo/language/evaluation.py", "silbo/language/evaluation.py", "silbo/session/link.py",
     "silbo/session/subscription.py", "silbo/session/queue.py", "silbo/model/notification.py",
 ]  # fmt: skip

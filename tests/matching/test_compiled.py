@@ -14,7 +14,7 @@ import pytest
 import silbo
 from silbo.cli import main
 from silbo.compiled import Kernel, digest_of
-from silbo.matching.kernels import entries
+from silbo.matching.fast.kernels import entries
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_checked_kernels_check_bounds_and_get_their_arrays_directly():
     script = """
         import silbo.compiled
         from silbo.context.table import ContextTable
-        from silbo.matching.arrays import Arrays
+        from silbo.matching.fast.arrays import Arrays
         assert silbo.compiled.CHECKED
         arrays = Arrays(ContextTable().with_cells())
         assert isinstance(arrays.handle, tuple)

@@ -6,7 +6,7 @@ import json
 import sys
 
 from silbo.language.form import attr
-from silbo.matching.covering import covers, disjoint
+from silbo.matching.covering.covers import covers, disjoint
 from silbo.matching.filter import Filter
 from silbo.matching.normal_form import conjunctions
 

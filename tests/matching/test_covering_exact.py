@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from silbo.language.tree import And, Not, Or
-from silbo.matching.covering import covers, disjoint
+from silbo.matching.covering.covers import covers, disjoint
 from silbo.matching.filter import Filter
 from silbo.matching.normal_form import Constraint, conjunctions
 

@@ -14,12 +14,12 @@ from silbo.context.table import ContextTable
 from silbo.language import tree
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.decision import gets
-from silbo.matching.fast import FastIndex
+from silbo.matching.fast.functions import MAX_FAMILIES
+from silbo.matching.fast.index import FastIndex
+from silbo.matching.fast.kernels import layout
+from silbo.matching.fast.kernels.layout import SEED
+from silbo.matching.fast.kernels.lists import mixed
 from silbo.matching.filter import Filter
-from silbo.matching.functions import MAX_FAMILIES
-from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import SEED
-from silbo.matching.kernels.lists import mixed
 from silbo.model.notification import Publication
 from silbo.model.values import checked_attributes, checked_changes, checked_context
 
@@ -189,9 +189,9 @@ def one_key(t, way, what, detail):
     return way * 0 + 1
 
 for name in ("lists", "grids", "search", "store"):
-    module = __import__(f"silbo.matching.kernels.{name}", fromlist=[name])
+    module = __import__(f"silbo.matching.fast.kernels.{name}", fromlist=[name])
     module.key_of = one_key
-from silbo.matching.kernels import entries
+from silbo.matching.fast.kernels import entries
 for kernel in (entries.RUN, entries.ADD, entries.CHANGE):
     kernel._digest += "_one_key"  # so that the cache does not return the usual kernel
 sys.path.insert(0, sys.argv[1])

@@ -3,7 +3,7 @@
 import pytest
 
 from silbo.language.text import to_text
-from silbo.matching.filing import filed
+from silbo.matching.fast.filing import filed
 from silbo.matching.filter import Filter
 
 

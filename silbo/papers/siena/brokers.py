@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from silbo.embedded.broker import Broker
 from silbo.matching.choice import IndexLike
-from silbo.matching.fast import FastIndex
+from silbo.matching.fast.index import FastIndex
 from silbo.matching.filter import Filter
 from silbo.matching.siena import SienaIndex
 from silbo.model.notification import Notification

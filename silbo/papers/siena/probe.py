@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from silbo.compiled import Kernel, digest_of, inner
-from silbo.matching.kernels import entries, search
-from silbo.matching.kernels.constraints import all_hold
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels import entries, search
+from silbo.matching.fast.kernels.constraints import all_hold
+from silbo.matching.fast.kernels.handles import (
     attributes_of,
     families_of,
     out_of,
@@ -28,7 +28,7 @@ from silbo.matching.kernels.handles import (
     state_of,
     stream_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     A_SLOT,
     ATTRIBUTE,
     CELL,
@@ -56,7 +56,7 @@ from silbo.matching.kernels.layout import (
     SCALAR,
     SLICE,
 )
-from silbo.matching.kernels.selectivity import context_holds
+from silbo.matching.fast.kernels.selectivity import context_holds
 
 CANDIDATES, FIRST, SECOND = 1, 2, 3  # the stages after which it stops
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from silbo.bench.timing import timed
-from silbo.matching.kernels.layout import PROGRAM, R_EARLY
+from silbo.matching.fast.kernels.layout import PROGRAM, R_EARLY
 from silbo.papers.siena.brokers import Connected
 from silbo.papers.siena.changes import BATCH, WARM, change_all, taken_us
 from silbo.papers.siena.load import somewhere

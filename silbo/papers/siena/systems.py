@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from silbo.context.function import ContextFunction
 from silbo.context.table import ContextTable
 from silbo.matching.candidates import SubscriptionRow
-from silbo.matching.fast import FastIndex, Numbers
+from silbo.matching.fast.index import FastIndex, Numbers
+from silbo.matching.fast.planner import Plan
 from silbo.matching.filter import Filter
-from silbo.matching.planner import Plan
 from silbo.matching.siena import SienaIndex
 from silbo.model.values import Attributes, Context
 

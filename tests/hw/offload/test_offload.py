@@ -15,7 +15,7 @@ from silbo.core.fold import Fold
 from silbo.hw.offload.offload import Offload
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.filter import Filter
-from silbo.matching.index import PlainIndex
+from silbo.matching.plain import PlainIndex
 from silbo.model.events import Advertise, Disconnect, Publish, SetContext, Subscribe, Unsubscribe
 from silbo.model.notification import Publication
 from silbo.model.values import checked_context

@@ -85,7 +85,7 @@ def test_the_cached_kernels_of_a_zip_are_found_from_any_folder(packed, tmp_path)
     """Spark copies the zip into a new folder for every application and uses a relative path."""
     shutil.copy(packed[0], tmp_path)
     said = subprocess.run(
-        [sys.executable, "-c", "from silbo.matching.kernels.entries import RUN; RUN.make(); print(RUN.cached)"],
+        [sys.executable, "-c", "from silbo.matching.fast.kernels.entries import RUN; RUN.make(); print(RUN.cached)"],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": "./silbo.zip"}, capture_output=True, text=True,
     )  # fmt: skip
     assert said.stdout == "True\n", said.stderr

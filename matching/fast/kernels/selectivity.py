@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.constraints import hash_of
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.constraints import hash_of
+from silbo.matching.fast.kernels.handles import (
     attributes_of,
     conjunctions_of,
     families_of,
@@ -18,7 +18,7 @@ from silbo.matching.kernels.handles import (
     words_f_of,
     words_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     A_SLOT,
     ATTRIBUTE,
     C_ACCESS,
@@ -54,7 +54,7 @@ from silbo.matching.kernels.layout import (
     STRING,
     SUBSCRIPTION,
 )
-from silbo.matching.kernels.machine import truth
+from silbo.matching.fast.kernels.machine import truth
 
 SAMPLE = 64  # conjunctions in a survey
 MANY = 1 << 30  # the limit of counts in 4-byte fields

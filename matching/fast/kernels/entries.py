@@ -15,8 +15,8 @@ from silbo.compiled import Kernel, digest_of
 from silbo.context import cells, scalars
 from silbo.context.bulk import WRITE
 from silbo.language import evaluation
-from silbo.matching.kernels import search, store
-from silbo.matching.kernels.handles import handle_type
+from silbo.matching.fast.kernels import search, store
+from silbo.matching.fast.kernels.handles import handle_type
 
 log = logging.getLogger("silbo")
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.constraints import hash_of
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.constraints import hash_of
+from silbo.matching.fast.kernels.handles import (
     attributes_of,
     conjunctions_of,
     postings_f_of,
@@ -21,7 +21,7 @@ from silbo.matching.kernels.handles import (
     words_f_of,
     words_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     A_ANY,
     A_EQUAL,
     A_GRAM,
@@ -64,8 +64,8 @@ from silbo.matching.kernels.layout import (
     SEEN,
     STRING,
 )
-from silbo.matching.kernels.lists import key_of
-from silbo.matching.kernels.search import step
+from silbo.matching.fast.kernels.lists import key_of
+from silbo.matching.fast.kernels.search import step
 
 # estimates: the share of the messages with the attribute that a way of access selects; an equality selects few
 EQUAL_SHARE, ENDS_SHARE, PART_SHARE, RANGE_SHARE = 0.05, 0.1, 0.2, 0.5

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from silbo.language import tree
-from silbo.matching.encoding import Literal
+from silbo.matching.fast.encoding import Literal
 from silbo.matching.normal_form import conjunctions
 
 SHORT = 16  # members of a list

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.handles import (
     cells_f_of,
     cells_of,
     contexts_of,
@@ -31,7 +31,7 @@ from silbo.matching.kernels.handles import (
     stream_f_of,
     stream_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     CELL,
     CELL_WORDS,
     COLUMNS,
@@ -68,7 +68,7 @@ from silbo.matching.kernels.layout import (
     W_PLACE,
     WIDTH,
 )
-from silbo.matching.kernels.lists import file, find, key_of, room_for, unfile
+from silbo.matching.fast.kernels.lists import file, find, key_of, room_for, unfile
 
 FAR = 1 << 40  # cells from the origin: positions further away share the last cell
 MOST = 256  # cells on a side: if a box touches more, all rows are walked instead

@@ -13,8 +13,8 @@ import numpy as np
 
 from silbo.compiled import CHECKED
 from silbo.context.cells import Cells
-from silbo.matching.kernels.handles import ARRAYS
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.handles import ARRAYS
+from silbo.matching.fast.kernels.layout import (
     ATTRIBUTE,
     COLUMNS,
     CONJUNCTION,

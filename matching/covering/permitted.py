@@ -13,9 +13,9 @@ from operator import and_
 
 from silbo.exhaustive import assert_never
 from silbo.language.tree import Compare, Constant, Exists, In, Pattern, Truth
+from silbo.matching.covering.ranges import NUMBERS, STRINGS, Ranges, compared, everything, nothing, one_of
+from silbo.matching.covering.string_sets import Strings, matching, narrowed
 from silbo.matching.normal_form import Constraint
-from silbo.matching.ranges import NUMBERS, STRINGS, Ranges, compared, everything, nothing, one_of
-from silbo.matching.strings import Strings, matching, narrowed
 
 
 # compared by identity, so that results about pairs of them can be cached cheaply

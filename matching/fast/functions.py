@@ -14,13 +14,13 @@ import numpy as np
 
 from silbo.context.function import ContextFunction
 from silbo.language import tree
-from silbo.matching.boxes import Axis, Box, box_of
-from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import FAMILY, PLACE, PROGRAM
-from silbo.matching.programs import Program
+from silbo.matching.fast.boxes import Axis, Box, box_of
+from silbo.matching.fast.kernels import layout
+from silbo.matching.fast.kernels.layout import FAMILY, PLACE, PROGRAM
+from silbo.matching.fast.programs import Program
 
 if TYPE_CHECKING:
-    from silbo.matching.fast import FastIndex
+    from silbo.matching.fast.index import FastIndex
 
 MAX_FAMILIES = 16  # each costs 16 bytes for every context row, and a check for every publication
 WAITING = -1  # the number of a family without a grid

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from silbo.matching.encoding import Encoder
-from silbo.matching.names import Names
+from silbo.matching.fast.encoding import Encoder
+from silbo.matching.fast.names import Names
 from silbo.model.values import Attributes, Context
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-class Columns:
-    """Created by `FastIndex.columns`, filled in the order of the events, and passed to `FastIndex.apply`."""
+class EncodedBatch:
+    """Created by `FastIndex.encoded_batch`, filled in the order of the events, and passed to `FastIndex.apply`."""
 
     def __init__(self, attributes: Names, variables: Names, columns: Mapping[str, int]) -> None:
         self._encoder = Encoder(attributes, variables)

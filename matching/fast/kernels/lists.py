@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.handles import (
     conjunctions_of,
     keys_of,
     lists_of,
@@ -19,7 +19,7 @@ from silbo.matching.kernels.handles import (
     postings_of,
     state_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     C_PLACE,
     CELL,
     CONJUNCTION,

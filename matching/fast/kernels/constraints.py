@@ -6,7 +6,7 @@ A constraint holds only if it is true; unknown (an absent attribute, a value of 
 from __future__ import annotations
 
 from silbo.compiled import inner
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.handles import (
     attributes_of,
     failure_of,
     state_of,
@@ -17,7 +17,7 @@ from silbo.matching.kernels.handles import (
     words_f_of,
     words_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     A_SLOT,
     ATTRIBUTE,
     B_IN,
@@ -55,7 +55,7 @@ from silbo.matching.kernels.layout import (
     STRING,
     TESTED,
 )
-from silbo.matching.kernels.strings import fits, order, same
+from silbo.matching.fast.kernels.strings import fits, order, same
 
 
 @inner

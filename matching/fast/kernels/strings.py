@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.layout import BEGINS, ENDS
+from silbo.matching.fast.kernels.layout import BEGINS, ENDS
 
 SHORT = 16  # bytes: a pattern up to this length is compared at each place, which is linear as well
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.access import (
+from silbo.matching.fast.kernels.access import (
     access_key,
     best_access,
     count_access,
@@ -16,8 +16,8 @@ from silbo.matching.kernels.access import (
     signature_of,
     what_of,
 )
-from silbo.matching.kernels.grids import place
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.grids import place
+from silbo.matching.fast.kernels.handles import (
     attributes_of,
     conjunctions_of,
     families_of,
@@ -32,7 +32,7 @@ from silbo.matching.kernels.handles import (
     subscriptions_of,
     words_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     A_NAMED,
     ATTRIBUTE,
     C_ACCESS,
@@ -88,7 +88,7 @@ from silbo.matching.kernels.layout import (
     WORDS,
     WORDS_DEAD,
 )
-from silbo.matching.kernels.lists import enter, file, key_of, room_for, unfile
+from silbo.matching.fast.kernels.lists import enter, file, key_of, room_for, unfile
 
 
 def add(t, subscription, count, size):

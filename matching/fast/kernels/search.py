@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.constraints import all_hold
-from silbo.matching.kernels.grids import repair, rows_near
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.constraints import all_hold
+from silbo.matching.fast.kernels.grids import repair, rows_near
+from silbo.matching.fast.kernels.handles import (
     attributes_of,
     cells_f_of,
     cells_of,
@@ -41,7 +41,7 @@ from silbo.matching.kernels.handles import (
     subscriptions_of,
     words_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     A_ANY,
     A_EQUAL,
     A_GRAM,
@@ -119,8 +119,8 @@ from silbo.matching.kernels.layout import (
     WIDTH,
     WRITES,
 )
-from silbo.matching.kernels.lists import find, key_of
-from silbo.matching.kernels.selectivity import context_holds, survey
+from silbo.matching.fast.kernels.lists import find, key_of
+from silbo.matching.fast.kernels.selectivity import context_holds, survey
 
 # always an int64: for a literal or a 4-byte field, numba would compile a function a second time
 NOTHING = np.int64(0)

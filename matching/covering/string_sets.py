@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from silbo.language.tree import PatternOperator
-from silbo.matching.ranges import (
+from silbo.matching.covering.ranges import (
     NUL,
     STRINGS,
     Ranges,

@@ -14,9 +14,9 @@ from functools import cache, lru_cache
 from typing import TypeAlias
 
 from silbo.language.form import Form
+from silbo.matching.covering.permitted import ANYTHING, Permitted, common, permitted
 from silbo.matching.filter import Filter
 from silbo.matching.normal_form import Conjunction, Constraint, conjunctions
-from silbo.matching.permitted import ANYTHING, Permitted, common, permitted
 
 # one filter is often compared with many others in turn; in this form most take kilobytes, the largest four megabytes
 REMEMBERED = 64  # filters in the cache

@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.kernels.constraints import number_in, string_in
-from silbo.matching.kernels.handles import (
+from silbo.matching.fast.kernels.constraints import number_in, string_in
+from silbo.matching.fast.kernels.handles import (
     attributes_of,
     cells_f_of,
     cells_of,
@@ -32,7 +32,7 @@ from silbo.matching.kernels.handles import (
     words_f_of,
     words_of,
 )
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels.layout import (
     A_SLOT,
     ABS,
     ADD,
@@ -95,7 +95,7 @@ from silbo.matching.kernels.layout import (
     WITHIN_SPAN,
     WORD_BYTES,
 )
-from silbo.matching.kernels.strings import fits, order
+from silbo.matching.fast.kernels.strings import fits, order
 
 DEGREE = EARTH * math.pi / 180  # metres along a meridian
 

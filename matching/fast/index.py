@@ -13,15 +13,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from silbo.context.table import ContextTable
-from silbo.matching.arrays import Arrays
 from silbo.matching.candidates import Found, SubscriptionRow
-from silbo.matching.columns import Columns
-from silbo.matching.compaction import pack_postings, pack_words
-from silbo.matching.encoding import Encoder, Literal
-from silbo.matching.filing import filed
-from silbo.matching.functions import Family, Functions
-from silbo.matching.kernels import entries, layout
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.arrays import Arrays
+from silbo.matching.fast.compaction import pack_postings, pack_words
+from silbo.matching.fast.encoded_batch import EncodedBatch
+from silbo.matching.fast.encoding import Encoder, Literal
+from silbo.matching.fast.filing import filed
+from silbo.matching.fast.functions import Family, Functions
+from silbo.matching.fast.kernels import entries, layout
+from silbo.matching.fast.kernels.layout import (
     A_NAMED,
     ATTRIBUTE,
     CONJUNCTION,
@@ -34,9 +34,9 @@ from silbo.matching.kernels.layout import (
     PUBLICATIONS,
     SUBSCRIPTION,
 )
-from silbo.matching.names import Names
+from silbo.matching.fast.names import Names
+from silbo.matching.fast.planner import Plan, Planner
 from silbo.matching.normal_form import named
-from silbo.matching.planner import Plan, Planner
 from silbo.model.notification import Publication
 from silbo.model.values import Attributes, Context
 
@@ -200,11 +200,11 @@ class FastIndex:
             return hits, NOBODY
         return hits[hits >= 0], -1 - hits[hits < 0]
 
-    def columns(self) -> Columns:
+    def encoded_batch(self) -> EncodedBatch:
         """An empty batch for `apply`."""
-        return Columns(self.attributes, self.variables, self._cells.columns)
+        return EncodedBatch(self.attributes, self.variables, self._cells.columns)
 
-    def apply(self, batch: Columns) -> Iterator[tuple[Numbers, Numbers]]:
+    def apply(self, batch: EncodedBatch) -> Iterator[tuple[Numbers, Numbers]]:
         """Yield for each publication of a batch what `match` returns, with the contexts at its place in the batch.
 
         The kernel runs ahead, and stops after a publication with `pause`, or with candidates that only Python can

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from silbo.matching.arrays import Arrays
-from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import CONJUNCTION, LIST, POSTING, PROGRAM
+from silbo.matching.fast.arrays import Arrays
+from silbo.matching.fast.kernels import layout
+from silbo.matching.fast.kernels.layout import CONJUNCTION, LIST, POSTING, PROGRAM
 
 
 def pack_postings(arrays: Arrays) -> None:

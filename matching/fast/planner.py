@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import ATTRIBUTE, FAMILY, PROGRAM
+from silbo.matching.fast.kernels import layout
+from silbo.matching.fast.kernels.layout import ATTRIBUTE, FAMILY, PROGRAM
 
 if TYPE_CHECKING:
-    from silbo.matching.fast import FastIndex
-    from silbo.matching.functions import Family
+    from silbo.matching.fast.functions import Family
+    from silbo.matching.fast.index import FastIndex
 
 Plan: TypeAlias = Literal["measured", "content", "context"]
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from silbo.context.scalars import EXACT, bool_mask, encoded_number, listed, set_block
 from silbo.language import tree
-from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import (
+from silbo.matching.fast.kernels import layout
+from silbo.matching.fast.kernels.layout import (
     BOOL,
     CONSTRAINT,
     FLAGS,
@@ -28,7 +28,7 @@ from silbo.matching.kernels.layout import (
     SHAPE,
     STRING,
 )
-from silbo.matching.names import Names
+from silbo.matching.fast.names import Names
 from silbo.matching.normal_form import FilterAtom
 from silbo.model.geometry import Geometry
 from silbo.model.values import Attributes, Context, Scalar, ValueSet

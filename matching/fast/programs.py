@@ -14,8 +14,8 @@ import numpy as np
 from silbo.context.scalars import bits, bool_mask, encoded_number, listed, packed
 from silbo.exhaustive import assert_never
 from silbo.language import tree
-from silbo.matching.kernels import layout
-from silbo.matching.kernels.layout import BOOL, NUMBER, SCALAR, SHAPE, STRING
+from silbo.matching.fast.kernels import layout
+from silbo.matching.fast.kernels.layout import BOOL, NUMBER, SCALAR, SHAPE, STRING
 from silbo.model.geometry import geometry
 
 KINDS = {"number": NUMBER, "bool": BOOL, "string": STRING}

@@ -1,0 +1,1 @@
+"""Covering: compare two filters without a message."""

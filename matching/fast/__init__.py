@@ -1,0 +1,1 @@
+"""The fast index: subscriptions in arrays, matched by compiled kernels."""

@@ -13,7 +13,7 @@ __all__ = ["match"]
 def __getattr__(name: str) -> Any:
     """Import `match` at its first use, because it imports Spark."""
     if name == "match":
-        from silbo.streaming.frames import match
+        from silbo.streaming.spark.frames import match
 
         return match
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from silbo.errors import SilboError
 from silbo.model.events import Event
-from silbo.streaming.failure import as_job_failure
-from silbo.streaming.job import LogWriter, Options, drain, in_order, notifications, start
-from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, located, values
-from silbo.streaming.sending import sending
-from silbo.streaming.spark import session
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.kafka.client import KafkaWriter, create_topics, delete_topics, located, values
+from silbo.streaming.spark.failure import as_job_failure
+from silbo.streaming.spark.job import LogWriter, Options, drain, in_order, notifications, start
+from silbo.streaming.spark.spark_session import session
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.wire.records import NotificationRecord
 
@@ -79,7 +79,7 @@ class KafkaEngine(_JobEngine):
 
     def finish(self) -> list[NotificationRecord]:
         """Run the job over all records, and return the notifications."""
-        from silbo.streaming import kafka_job
+        from silbo.streaming.kafka import kafka_job
 
         self._writer.drain()
         self._writer.close()

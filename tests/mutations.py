@@ -404,7 +404,7 @@ MUTATIONS = [
     ),
     Mutation(
         "walk a batch of records unsorted",
-        "streaming/step.py",
+        "streaming/bulk/step.py",
         "    waiting = sorted([*state.waiting, *arrivals])\n    limit = state.frontier.time\n"
         "    passed = [each for each in waiting if each.time < limit]\n    state.waiting = waiting[len(passed) :]\n",
         "    waiting = [*state.waiting, *arrivals]\n    limit = state.frontier.time\n"
@@ -413,31 +413,31 @@ MUTATIONS = [
     ),
     Mutation(
         "match with the latest context of a batch",
-        "streaming/step.py",
+        "streaming/bulk/step.py",
         "    for each in passed:\n        walk.apply(each.record)\n",
         "    for each in sorted(passed, key=lambda each: each.is_publication):\n        walk.apply(each.record)\n",
     ),
     Mutation(
         "let a silent topic not hold the frontier",
-        "streaming/order.py",
+        "streaming/bulk/order.py",
         "min(self.marks.values(), default=NEVER)",
         "min((mark for mark in self.marks.values() if mark != NEVER), default=NEVER)",
     ),
     Mutation(
         "trust a stale worker's cache",
-        "streaming/holding.py",
+        "streaming/spark/holding.py",
         "return None if state is None or token != request.token else",
         "return None if state is None else",
     ),
     Mutation(
         "forget what waits for the frontier in a snapshot",
-        "streaming/snapshots.py",
+        "streaming/bulk/snapshots.py",
         "_chunks(map(_placed, state.waiting))",
         "_chunks(map(_placed, []))",
     ),
     Mutation(
         "keep the first context of a batch in the delta, not the last",
-        "streaming/step.py",
+        "streaming/bulk/step.py",
         "for each in reversed(passed):",
         "for each in passed:",
     ),

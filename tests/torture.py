@@ -28,10 +28,10 @@ from typing import Self
 
 from silbo.bench.processes import descendants, parent
 from silbo.errors import SilboError
-from silbo.streaming import job
-from silbo.streaming.kafka import KafkaWriter, create_topics, delete_topics, values
-from silbo.streaming.kafka_server import Kafka
-from silbo.streaming.log import read_all
+from silbo.streaming.kafka.client import KafkaWriter, create_topics, delete_topics, values
+from silbo.streaming.local.kafka_server import Kafka
+from silbo.streaming.local.log import read_all
+from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import compare, generate_log
 from silbo.testing.cluster import Cluster

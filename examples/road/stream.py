@@ -22,10 +22,10 @@ from verdict import disagrees
 import silbo
 from silbo.matching.choice import NoIndex
 from silbo.model.events import Event
-from silbo.streaming.failure import as_job_failure
-from silbo.streaming.job import LogWriter, Options, drain, notifications, start
-from silbo.streaming.sending import sending
-from silbo.streaming.spark import session
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.spark.failure import as_job_failure
+from silbo.streaming.spark.job import LogWriter, Options, drain, notifications, start
+from silbo.streaming.spark.spark_session import session
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import NotificationRecord, Record
 

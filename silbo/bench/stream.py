@@ -26,7 +26,7 @@ from silbo.bench.timing import Say, say_nothing
 from silbo.bench.workloads import EACH, Workload, workload
 from silbo.language import tree
 from silbo.matching.oracle import truth
-from silbo.streaming.job import Options
+from silbo.streaming.spark.job import Options
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ class Plan:
 
 def run(subscriptions: int, kind: Literal["log", "kafka"], address: str | None, seed: int, *, say: Say) -> Found:
     """Start Spark, and measure the job with this number of subscriptions, over a log or Kafka."""
-    from silbo.streaming.kafka_job import spark_session
-    from silbo.streaming.kafka_server import Kafka
-    from silbo.streaming.spark import session
+    from silbo.streaming.kafka.kafka_job import spark_session
+    from silbo.streaming.local.kafka_server import Kafka
+    from silbo.streaming.spark.spark_session import session
 
     with ExitStack() as stack:
         if kind == "kafka" and address is None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from silbo.bench.workloads import EACH, subscriber
-from silbo.streaming.frames import OBSERVED
-from silbo.streaming.sending import subscription_key
+from silbo.streaming.bulk.sender import subscription_key
+from silbo.streaming.spark.frames import OBSERVED
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import ContextRecord, NotificationRecord, PublicationRecord, SubscriptionRecord, decode
 

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from silbo.streaming import job, kafka_job
-from silbo.streaming.kafka import KafkaWriter, consumer, create_topics, delete_topics, named
-from silbo.streaming.log import end_of, partition_file, read
+from silbo.streaming.kafka import kafka_job
+from silbo.streaming.kafka.client import KafkaWriter, consumer, create_topics, delete_topics, named
+from silbo.streaming.local.log import end_of, partition_file, read
+from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
 
 if TYPE_CHECKING:

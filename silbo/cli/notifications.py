@@ -35,8 +35,8 @@ def add_to(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print every notification of the log."""
     from silbo.errors import InvalidValue
-    from silbo.streaming.job import notifications
-    from silbo.streaming.log import partitions_of
+    from silbo.streaming.local.log import partitions_of
+    from silbo.streaming.spark.job import notifications
     from silbo.streaming.topics import NOTIFICATIONS
 
     if not partitions_of(options.log, NOTIFICATIONS):

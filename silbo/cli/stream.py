@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from silbo.cli.commands import Commands
-    from silbo.streaming.job import Options
+    from silbo.streaming.spark.job import Options
 
     Job: TypeAlias = tuple[SparkSession, Callable[[], StreamingQuery]]  # the session, and the job's start
 
@@ -95,7 +95,7 @@ def _add_order(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the job, or migrate its checkpoint."""
-    from silbo.streaming.failure import as_job_failure
+    from silbo.streaming.spark.failure import as_job_failure
 
     with as_job_failure():
         return _run(options) if options.migrate is None else _migrate(options)
@@ -103,8 +103,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the job, and print its progress."""
-    from silbo.streaming.jvm import is_alive
-    from silbo.streaming.progress import ends_of_log, watching
+    from silbo.streaming.spark.jvm import is_alive
+    from silbo.streaming.spark.progress import ends_of_log, watching
 
     _check_tick(options)
     spark, start = _over_log(options) if options.kafka is None else _over_kafka(options)
@@ -135,8 +135,8 @@ def _ready(options: argparse.Namespace) -> str:
 
 def _follow(query: StreamingQuery, options: argparse.Namespace, interrupted: Event) -> None:
     """Wait until the job ends, fails or is interrupted. A thread waits for Spark: that wait cannot be interrupted."""
-    from silbo.streaming import jvm
-    from silbo.streaming.job import work_off
+    from silbo.streaming.spark import jvm
+    from silbo.streaming.spark.job import work_off
 
     once = options.once or options.drain
     done = _in_background(partial(work_off, query, _options(options)) if once else query.awaitTermination)
@@ -197,7 +197,7 @@ def _positive_seconds(text: str) -> float:
 
 
 def _options(options: argparse.Namespace) -> Options:
-    from silbo.streaming.job import Options
+    from silbo.streaming.spark.job import Options
 
     trigger = f"{options.trigger} seconds"
     return Options(
@@ -207,9 +207,9 @@ def _options(options: argparse.Namespace) -> Options:
 
 def _over_log(options: argparse.Namespace) -> Job:
     from silbo.errors import InvalidValue
-    from silbo.streaming import job
-    from silbo.streaming.log import partitions_of
-    from silbo.streaming.spark import session
+    from silbo.streaming.local.log import partitions_of
+    from silbo.streaming.spark import job
+    from silbo.streaming.spark.spark_session import session
     from silbo.streaming.topics import INPUTS
 
     missing = [topic for topic in INPUTS if not partitions_of(options.log, topic)]
@@ -222,8 +222,8 @@ def _over_log(options: argparse.Namespace) -> Job:
 
 
 def _over_kafka(options: argparse.Namespace) -> Job:
-    from silbo.streaming import kafka_job
-    from silbo.streaming.kafka import KafkaWriter, create_topics, partition_counts
+    from silbo.streaming.kafka import kafka_job
+    from silbo.streaming.kafka.client import KafkaWriter, create_topics, partition_counts
 
     if options.create_topics:
         create_topics(options.kafka, options.partitions, options.prefix)
@@ -238,10 +238,11 @@ def _over_kafka(options: argparse.Namespace) -> Job:
 
 def _migrate(options: argparse.Namespace) -> int:
     """Move the state of a stopped job to a new checkpoint."""
-    from silbo.streaming import job, kafka_job
-    from silbo.streaming.checkpoint import command
-    from silbo.streaming.migration import migrate
-    from silbo.streaming.spark import session
+    from silbo.streaming.kafka import kafka_job
+    from silbo.streaming.spark import job
+    from silbo.streaming.spark.checkpoint import command
+    from silbo.streaming.spark.migration import migrate
+    from silbo.streaming.spark.spark_session import session
 
     over_log = options.kafka is None
     source = job.source_of(options.log) if over_log else kafka_job.source_of(options.kafka, options.prefix)
@@ -268,6 +269,6 @@ def _check_tick(options: argparse.Namespace) -> None:
 def _ticking(options: argparse.Namespace) -> AbstractContextManager[object]:
     if options.tick is None:
         return nullcontext()
-    from silbo.streaming.ticking import Ticking
+    from silbo.streaming.kafka.ticking import Ticking
 
     return Ticking(options.kafka, options.tick, options.prefix)

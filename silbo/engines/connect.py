@@ -23,8 +23,8 @@ def connect(url: str = "memory://", name: str | None = None) -> Session:
     """
     scheme, separator, rest = str(url).partition("://")
     if scheme == "kafka" and rest:
-        from silbo.streaming.kafka import located
-        from silbo.streaming.kafka_session import connect as connect_kafka  # with kafka-python
+        from silbo.streaming.kafka.client import located
+        from silbo.streaming.kafka.kafka_session import connect as connect_kafka  # with kafka-python
 
         address, prefix = located(rest)
         return connect_kafka(address, name, prefix)

@@ -22,7 +22,7 @@ from urllib.request import urlopen
 
 from silbo.bench.processes import descendants
 from silbo.errors import MissingPart, SilboError
-from silbo.streaming.kafka_server import free_port
+from silbo.streaming.local.kafka_server import free_port
 from silbo.testing.own.spark_processes import command
 
 if TYPE_CHECKING:

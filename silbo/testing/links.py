@@ -19,9 +19,9 @@ from silbo.model.notification import Publication
 from silbo.session.link import Acknowledgement, Link
 from silbo.session.session import Session
 from silbo.session.verbs import Verbs
-from silbo.streaming.columns import Chunk, Columns
-from silbo.streaming.kafka_session import KafkaConnection
-from silbo.streaming.step import Settings, State, step
+from silbo.streaming.bulk.chunks import Chunk, ShardBatch
+from silbo.streaming.bulk.step import Settings, State, step
+from silbo.streaming.kafka.kafka_session import KafkaConnection
 from silbo.wire.records import Record, encode, fields_of
 
 Order = Literal["oldest", "newest", "never"]
@@ -133,7 +133,7 @@ class FakeKafka:
         self.flushes += 1
         waiting, self._waiting = self._waiting, []
         chunks = [Chunk(role, 0, each.time, [0], [0], [fields_of(each)]) for role, each in waiting]
-        for notified in step(self._state, Columns(chunks)).notifications:
+        for notified in step(self._state, ShardBatch(chunks)).notifications:
             record = SimpleNamespace(key=notified.subscriber_uuid.encode(), value=encode(notified))
             self._arrived.put(record)
 

@@ -247,7 +247,7 @@ def test_ctrl_c_ends_a_command_quietly():
 
 
 def test_notifications_of_a_local_log_are_printed(tmp_path):
-    from silbo.streaming import job
+    from silbo.streaming.spark import job
     from silbo.streaming.topics import NOTIFICATIONS
     from silbo.wire.records import NotificationRecord, encode
 

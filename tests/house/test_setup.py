@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from silbo.errors import MissingPart
-from silbo.streaming.java import java
+from silbo.streaming.local.java import java
 
 SCRIPT = Path(__file__).parents[2] / "setup-debian"
 BASH = shutil.which("bash")

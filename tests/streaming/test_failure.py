@@ -9,8 +9,8 @@ from pyspark import SparkContext
 from pyspark.errors import StreamingQueryException
 
 from silbo.errors import InvalidValue, JobFailed
-from silbo.streaming import jvm
-from silbo.streaming.failure import as_job_failure, root_cause
+from silbo.streaming.spark import jvm
+from silbo.streaming.spark.failure import as_job_failure, root_cause
 
 PYTHON = """Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure: Lost task 0.3 in
 stage 1.0 (TID 9) (127.0.0.1 executor driver): org.apache.spark.api.python.PythonException: Traceback (most recent call last):

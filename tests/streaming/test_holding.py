@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from silbo.streaming import holding
-from silbo.streaming.routing import Router
-from silbo.streaming.shard import Sizes
-from silbo.streaming.step import Settings, State
+from silbo.streaming.bulk.routing import Router
+from silbo.streaming.bulk.sharding import Sizes
+from silbo.streaming.bulk.step import Settings, State
+from silbo.streaming.spark import holding
 from silbo.streaming.topics import PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import PublicationRecord, SubscriptionRecord, decode, encode
 

@@ -5,10 +5,10 @@ import logging
 import pytest
 
 import silbo
-from silbo.streaming.kafka import KafkaWriter, checked_address
-from silbo.streaming.kafka_session import warn_if_slow
-from silbo.streaming.order import NEVER, Frontier
-from silbo.streaming.routing import REASON, Router
+from silbo.streaming.bulk.order import NEVER, Frontier
+from silbo.streaming.bulk.routing import REASON, Router
+from silbo.streaming.kafka.client import KafkaWriter, checked_address
+from silbo.streaming.kafka.kafka_session import warn_if_slow
 from silbo.streaming.topics import CONTEXTS, LARGEST
 from silbo.wire.records import ContextRecord
 from silbo.wire.values import packed

@@ -7,13 +7,13 @@ from itertools import count
 import pytest
 
 import silbo
-from silbo.streaming import checkpoint, job
-from silbo.streaming.columns import Columns
-from silbo.streaming.idle import BEAT
-from silbo.streaming.routing import Router
-from silbo.streaming.sending import sending
-from silbo.streaming.snapshots import pack, pack_delta, restored
-from silbo.streaming.step import Settings, State, step
+from silbo.streaming.bulk.chunks import ShardBatch
+from silbo.streaming.bulk.idle import BEAT
+from silbo.streaming.bulk.routing import Router
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.bulk.snapshots import pack, pack_delta, restored
+from silbo.streaming.bulk.step import Settings, State, step
+from silbo.streaming.spark import checkpoint, job
 from silbo.streaming.topics import CONTEXTS, INPUTS
 from silbo.testing import generate_log
 from silbo.wire.records import ContextRecord, PublicationRecord, SubscriptionRecord, TickRecord, encode
@@ -45,7 +45,7 @@ class Shard:
             first = self.offsets.get(partition, 0)
             self.offsets[partition] = first + len(made)
             chunks += [chunk for _, chunk in router.chunks(*partition, enumerate(map(encode, made), first))]
-        outcome = step(self.state, Columns(chunks))
+        outcome = step(self.state, ShardBatch(chunks))
         self.deltas.append(pack_delta(outcome.delta))
         return [each.time for each in outcome.notifications], [each.reason for each in outcome.rejected]
 
@@ -174,7 +174,7 @@ def test_an_unreadable_record_does_not_end_the_silence():
     shard.batch(subscriptions=[SUBSCRIBED], publications=[published(200)], beats=[1])
     shard.batch(beats=[3])
     ((_, chunk),) = Router(1).chunks(CONTEXTS, 0, [(0, b"nonsense")])
-    step(shard.state, Columns([chunk]))
+    step(shard.state, ShardBatch([chunk]))
     assert shard.batch(subscriptions=[TickRecord(500)], publications=[TickRecord(500)], beats=[4]) == ([200], [])
 
 

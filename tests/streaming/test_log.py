@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from silbo.streaming.log import Writer, create, read_all
+from silbo.streaming.local.log import Writer, create, read_all
 
 
 @pytest.fixture

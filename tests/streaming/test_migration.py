@@ -5,7 +5,7 @@ import json
 import pytest
 
 import silbo
-from silbo.streaming import checkpoint, job, migration
+from silbo.streaming.spark import checkpoint, job, migration
 from silbo.streaming.topics import CONTEXTS, INPUTS
 
 PARTITIONS = dict.fromkeys(INPUTS, 3)

@@ -1,6 +1,6 @@
 """The rows that a shard returns to Spark: they contain all notifications, and their size is bounded."""
 
-from silbo.streaming.output import MOST, output_of, values
+from silbo.streaming.bulk.output import MOST, output_of, values
 from silbo.streaming.topics import LARGEST_VALUE, NOTIFICATIONS, REJECTED
 from silbo.wire.records import NotificationRecord, RejectionRecord, decode, encode
 

@@ -6,9 +6,9 @@ from datetime import datetime
 import pytest
 from pyspark.sql import Row
 
-from silbo.streaming import job
-from silbo.streaming.order import NEVER
-from silbo.streaming.progress import Totals, batch_of, ends_of_log, line, time_text
+from silbo.streaming.bulk.order import NEVER
+from silbo.streaming.spark import job
+from silbo.streaming.spark.progress import Totals, batch_of, ends_of_log, line, time_text
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS
 from silbo.wire.records import LAST, TickRecord, encode
 

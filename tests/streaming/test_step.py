@@ -10,14 +10,14 @@ import pytest
 
 import silbo
 from silbo.errors import NotAcknowledged
-from silbo.streaming.columns import Chunk, Columns
-from silbo.streaming.log import Writer, create, end_of, partition_file, partition_of, read_all
-from silbo.streaming.migration import redistributed
-from silbo.streaming.order import NEVER
-from silbo.streaming.routing import Router
-from silbo.streaming.sending import sending
-from silbo.streaming.snapshots import pack, pack_delta, restored
-from silbo.streaming.step import Settings, State, step
+from silbo.streaming.bulk.chunks import Chunk, ShardBatch
+from silbo.streaming.bulk.order import NEVER
+from silbo.streaming.bulk.routing import Router
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.bulk.snapshots import pack, pack_delta, restored
+from silbo.streaming.bulk.step import Settings, State, step
+from silbo.streaming.local.log import Writer, create, end_of, partition_file, partition_of, read_all
+from silbo.streaming.spark.migration import redistributed
 from silbo.streaming.topics import BEATS, CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.testing import compare, generate_log
 from silbo.testing.links import FakeKafka
@@ -74,7 +74,7 @@ class Job:
             for shard, chunk in router.chunks(topic, partition, enumerate(values, first)):
                 chunks[shard].append(Chunk.unpack(chunk.pack()))
         for shard, state in enumerate(self.states):
-            outcome = step(state, Columns(chunks[shard]))
+            outcome = step(state, ShardBatch(chunks[shard]))
             self.kept[shard][1].append(pack_delta(outcome.delta))
             self.notifications += outcome.notifications
             self.rejected += outcome.rejected

@@ -11,10 +11,10 @@ from shapely import Point
 
 import silbo
 from silbo.model.values import ValueSet
-from silbo.streaming.log import Writer, create, partition_file, read_all
-from silbo.streaming.order import Arrival
-from silbo.streaming.snapshots import pack, pack_delta, restored, unpack_delta
-from silbo.streaming.step import Delta, Settings, records_of
+from silbo.streaming.bulk.order import Arrival
+from silbo.streaming.bulk.snapshots import pack, pack_delta, restored, unpack_delta
+from silbo.streaming.bulk.step import Delta, Settings, records_of
+from silbo.streaming.local.log import Writer, create, partition_file, read_all
 from silbo.streaming.topics import BEATS, CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import (
     ContextRecord,

@@ -41,7 +41,7 @@ def add_to(benches: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure the Spark job; returns 1 if an answer was wrong."""
     from silbo.bench.stream import run as measure
-    from silbo.streaming.failure import as_job_failure
+    from silbo.streaming.spark.failure import as_job_failure
 
     with as_job_failure():
         found = measure(options.subscriptions, options.source, options.kafka, options.seed, say=say)

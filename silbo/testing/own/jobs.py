@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from silbo.model.events import Event
-from silbo.streaming.sending import sending
+from silbo.streaming.bulk.sender import sending
 from silbo.wire.records import NotificationRecord, Record, decode
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(scope="session")
 def spark():
     """A Spark session with the Kafka connector."""
-    from silbo.streaming.kafka_job import spark_session
+    from silbo.streaming.kafka.kafka_job import spark_session
 
     made = spark_session(brief=True)
     yield made
@@ -16,7 +16,7 @@ def spark():
 @pytest.fixture(scope="session")
 def kafka():
     """A Kafka on free ports; each test has topics of its own."""
-    from silbo.streaming.kafka_server import Kafka
+    from silbo.streaming.local.kafka_server import Kafka
 
     with Kafka() as made:
         yield made
@@ -34,7 +34,7 @@ def cluster():
 @pytest.fixture
 def topics(kafka, request):
     """The prefix of a test's own topics, of three partitions each."""
-    from silbo.streaming.kafka import create_topics
+    from silbo.streaming.kafka.client import create_topics
 
     prefix = f"silbo-{abs(hash(request.node.nodeid))}"
     create_topics(kafka.address, 3, prefix)

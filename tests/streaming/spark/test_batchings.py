@@ -9,9 +9,10 @@ import random
 import pytest
 
 from silbo.model.events import Disconnect, Subscribe, Unsubscribe
-from silbo.streaming import job, kafka_job
-from silbo.streaming.kafka import KafkaWriter, create_topics, named, producer, values
-from silbo.streaming.sending import sending
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.kafka import kafka_job
+from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, producer, values
+from silbo.streaming.spark import job
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.testing import assert_agrees, generate_log
 from silbo.wire.records import decode, encode

@@ -1,7 +1,7 @@
 """Churn on Spark's own state: subscribers that have left leave nothing in it."""
 
 from silbo.model.events import Disconnect, SetContext, Subscribe, Unsubscribe
-from silbo.streaming import job
+from silbo.streaming.spark import job
 from silbo.testing.own.jobs import Feed
 
 DAYS = 8

@@ -10,9 +10,9 @@ import pytest
 from kafka import TopicPartition
 
 import silbo
-from silbo.streaming.job import in_order
-from silbo.streaming.kafka import KafkaWriter, consumer, create_topics, named
-from silbo.streaming.package import package
+from silbo.streaming.kafka.client import KafkaWriter, consumer, create_topics, named
+from silbo.streaming.local.package import package
+from silbo.streaming.spark.job import in_order
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import assert_agrees, generate_log
 from silbo.testing.own.jobs import Feed, RunningProgram

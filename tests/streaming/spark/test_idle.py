@@ -1,7 +1,7 @@
 """`--idle` on real Spark: after a time, publications no longer wait for silent partitions."""
 
-from silbo.streaming import job
-from silbo.streaming.log import read_all
+from silbo.streaming.local.log import read_all
+from silbo.streaming.spark import job
 from silbo.streaming.topics import CONTEXTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.wire.records import ContextRecord, PublicationRecord, SubscriptionRecord, decode, encode
 

@@ -10,13 +10,13 @@ import pytest
 from pyspark.sql import Row
 
 import silbo
-from silbo.streaming import job
+from silbo.streaming.bulk.routing import Router
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.bulk.step import Settings
 from silbo.streaming.engine import StreamEngine
-from silbo.streaming.host import Matcher
-from silbo.streaming.log import partition_file, read_all
-from silbo.streaming.routing import Router
-from silbo.streaming.sending import sending
-from silbo.streaming.step import Settings
+from silbo.streaming.local.log import partition_file, read_all
+from silbo.streaming.spark import job
+from silbo.streaming.spark.host import Matcher
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.testing import assert_agrees, generate_log
 from silbo.wire.records import PublicationRecord, SubscriptionRecord, UnsubscriptionRecord, decode, encode
@@ -116,7 +116,7 @@ def test_a_checkpoint_with_other_settings_is_refused(tmp_path, changed):
 
 
 def test_every_reducer_gets_one_shard(spark):
-    from silbo.streaming.frames import reducer_keys
+    from silbo.streaming.spark.frames import reducer_keys
 
     for shards in (1, 2, 3, 5, 8):
         keys = spark.createDataFrame([(key,) for key in reducer_keys(shards)], "key int")
@@ -223,6 +223,6 @@ def test_a_log_without_topics_is_refused(tmp_path):
 
 def test_spark_users_can_import_match():
     import silbo.streaming
-    from silbo.streaming.frames import match
+    from silbo.streaming.spark.frames import match
 
     assert silbo.streaming.match is match

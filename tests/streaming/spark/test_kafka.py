@@ -7,12 +7,12 @@ from kafka import KafkaAdminClient
 
 import silbo
 from silbo.model.events import Advertise
-from silbo.streaming import kafka_job
+from silbo.streaming.bulk.sender import sending
 from silbo.streaming.engine import KafkaEngine
-from silbo.streaming.job import Options, in_order
-from silbo.streaming.kafka import KafkaWriter, create_topics, named, partition_counts, producer, values
-from silbo.streaming.kafka_session import connect
-from silbo.streaming.sending import sending
+from silbo.streaming.kafka import kafka_job
+from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, partition_counts, producer, values
+from silbo.streaming.kafka.kafka_session import connect
+from silbo.streaming.spark.job import Options, in_order
 from silbo.streaming.topics import INPUTS, NOTIFICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.testing import assert_agrees, generate_log
 from silbo.wire.records import decode

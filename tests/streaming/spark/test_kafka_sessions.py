@@ -9,14 +9,14 @@ import pytest
 
 import silbo
 from silbo.model.events import SetContext, Subscribe, Unsubscribe
-from silbo.streaming import kafka_job
-from silbo.streaming.hearing import Heard
-from silbo.streaming.job import Options
-from silbo.streaming.kafka import KafkaWriter, create_topics, located, named, producer, values
-from silbo.streaming.kafka_server import Kafka
-from silbo.streaming.kafka_session import connect, end_subscriber
-from silbo.streaming.sending import sending
-from silbo.streaming.ticking import Ticking
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.kafka import kafka_job
+from silbo.streaming.kafka.client import KafkaWriter, create_topics, located, named, producer, values
+from silbo.streaming.kafka.hearing import Heard
+from silbo.streaming.kafka.kafka_session import connect, end_subscriber
+from silbo.streaming.kafka.ticking import Ticking
+from silbo.streaming.local.kafka_server import Kafka
+from silbo.streaming.spark.job import Options
 from silbo.streaming.topics import CONTEXTS, NOTIFICATIONS, SUBSCRIPTIONS
 from silbo.testing.links import FakeKafka
 from silbo.wire.records import (
@@ -133,7 +133,7 @@ def test_the_bookkeeping_of_a_subscription_ends_with_it(kafka, topics):
 
 
 def test_repeats_are_detected_for_the_most_recent_publishers(monkeypatch):
-    monkeypatch.setattr("silbo.streaming.hearing.PUBLISHERS", 2)
+    monkeypatch.setattr("silbo.streaming.kafka.hearing.PUBLISHERS", 2)
     heard = Heard(None)
 
     def is_new(publisher, sequence):
@@ -164,7 +164,7 @@ def test_the_policies_of_full_queues_apply_over_kafka(kafka, topics):
 
 
 def test_an_address_without_a_kafka_is_reported(monkeypatch):
-    monkeypatch.setattr("silbo.streaming.kafka.ANSWER", 0.5)
+    monkeypatch.setattr("silbo.streaming.kafka.client.ANSWER", 0.5)
     with pytest.raises(silbo.errors.NotReachable, match=r"no Kafka answers at 127\.0\.0\.1:1"):
         connect("127.0.0.1:1")
 

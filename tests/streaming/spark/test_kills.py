@@ -9,10 +9,11 @@ import signal
 import time
 from contextlib import suppress
 
-from silbo.streaming import job, kafka_job
-from silbo.streaming.kafka import create_topics, values
-from silbo.streaming.kafka_session import connect
-from silbo.streaming.log import read_all
+from silbo.streaming.kafka import kafka_job
+from silbo.streaming.kafka.client import create_topics, values
+from silbo.streaming.kafka.kafka_session import connect
+from silbo.streaming.local.log import read_all
+from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import assert_agrees, generate_log
 from silbo.testing.own.jobs import PAUSE, Feed, repeats

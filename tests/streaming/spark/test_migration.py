@@ -9,10 +9,11 @@ from kafka.admin import KafkaAdminClient
 
 import silbo
 from silbo.cli import main
-from silbo.streaming import job, kafka_job, migration
-from silbo.streaming.kafka import KafkaWriter, create_topics, named, values
-from silbo.streaming.log import create, partition_file, read_all
-from silbo.streaming.sending import sending
+from silbo.streaming.bulk.sender import sending
+from silbo.streaming.kafka import kafka_job
+from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, values
+from silbo.streaming.local.log import create, partition_file, read_all
+from silbo.streaming.spark import job, migration
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED
 from silbo.testing import assert_agrees, generate_log
 from silbo.wire.records import ContextRecord, TickRecord, decode, encode

@@ -3,8 +3,8 @@
 import json
 
 from silbo.cli import main
-from silbo.streaming import job
-from silbo.streaming.log import partition_file
+from silbo.streaming.local.log import partition_file
+from silbo.streaming.spark import job
 from silbo.streaming.topics import SUBSCRIPTIONS
 
 LOG = [

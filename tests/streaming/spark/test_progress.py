@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 
-from silbo.streaming import job
-from silbo.streaming.progress import ends_of_log, watching
+from silbo.streaming.spark import job
+from silbo.streaming.spark.progress import ends_of_log, watching
 from silbo.streaming.topics import CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import PublicationRecord, SubscriptionRecord, TickRecord, encode
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from silbo.streaming import checkpoint
-from silbo.streaming.log import Writer, create, partition_of, partitions_of, read_all
-from silbo.streaming.migration import offsets
-from silbo.streaming.output import values
-from silbo.streaming.step import Order
+from silbo.streaming.bulk.output import values
+from silbo.streaming.bulk.step import Order
+from silbo.streaming.local.log import Writer, create, partition_of, partitions_of, read_all
+from silbo.streaming.spark import checkpoint
+from silbo.streaming.spark.migration import offsets
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.wire.records import LAST, NotificationRecord, TickRecord, decode, encode
 
@@ -47,7 +47,7 @@ class Options:
 
 def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery:
     """Start the job over a log; raises `InvalidValue` if its checkpoint has other settings."""
-    from silbo.streaming.source import LogSource
+    from silbo.streaming.local.source import LogSource
 
     spark.dataSource.register(LogSource)
     frames = {topic: _read(spark, folder, topic, options) for topic in INPUTS}
@@ -59,7 +59,7 @@ def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery
 
 def started(writer: DataStreamWriter, spark: SparkSession, options: Options) -> StreamingQuery:
     """Start the query of a writer, with one reducer for each shard."""
-    from silbo.streaming.frames import reducers
+    from silbo.streaming.spark.frames import reducers
 
     with reducers(spark, options.shards):
         return writer.start()
@@ -67,7 +67,7 @@ def started(writer: DataStreamWriter, spark: SparkSession, options: Options) -> 
 
 def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mapping[str, int], source: str) -> DataFrame:
     """The output for the three inputs with these options, as rows of `output`."""
-    from silbo.streaming.frames import matched_rows
+    from silbo.streaming.spark.frames import matched_rows
 
     check(options, partitions, source)
     return matched_rows(

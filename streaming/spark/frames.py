@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from silbo.errors import InvalidValue
-from silbo.streaming.host import OUTPUT, ROUTED, Matcher, Routing
-from silbo.streaming.output import expanded
-from silbo.streaming.step import Order, Settings
+from silbo.streaming.bulk.output import expanded
+from silbo.streaming.bulk.step import Order, Settings
+from silbo.streaming.spark.host import OUTPUT, ROUTED, Matcher, Routing
 from silbo.streaming.topics import BEATS, INPUTS
 from silbo.wire.records import TickRecord, encode
 

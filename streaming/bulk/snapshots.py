@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from silbo.streaming.columns import Fields
-from silbo.streaming.idle import IdleFrontier
-from silbo.streaming.order import Arrival
-from silbo.streaming.step import Delta, Settings, State, absorb, records_of, take_records
+from silbo.streaming.bulk.chunks import Fields
+from silbo.streaming.bulk.idle import IdleFrontier
+from silbo.streaming.bulk.order import Arrival
+from silbo.streaming.bulk.step import Delta, Settings, State, absorb, records_of, take_records
 from silbo.wire.records import PublicationRecord, fields_of, record_of
 from silbo.wire.values import packed, unpacked
 

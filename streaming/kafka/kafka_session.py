@@ -32,9 +32,9 @@ from silbo.session.queue import Queue, wait_for_room
 from silbo.session.registry import Registry
 from silbo.session.session import Session
 from silbo.session.verbs import Verbs
-from silbo.streaming.hearing import Hearing
-from silbo.streaming.kafka import ACKNOWLEDGED, PREFIX, KafkaWriter, consumer, missing_topic, named, values
-from silbo.streaming.sending import Sender, subscription_key
+from silbo.streaming.bulk.sender import Sender, subscription_key
+from silbo.streaming.kafka.client import ACKNOWLEDGED, PREFIX, KafkaWriter, consumer, missing_topic, named, values
+from silbo.streaming.kafka.hearing import Hearing
 from silbo.streaming.topics import CONTEXTS, NOTIFICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import (
     ContextRecord,

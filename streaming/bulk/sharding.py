@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from silbo.streaming.collector import uncollected
-from silbo.streaming.columns import Chunk, Columns
-from silbo.streaming.order import NEVER
-from silbo.streaming.output import Output, output_of
-from silbo.streaming.snapshots import pack, pack_delta
-from silbo.streaming.step import Outcome, State, step
+from silbo.streaming.bulk.chunks import Chunk, ShardBatch
+from silbo.streaming.bulk.garbage import uncollected
+from silbo.streaming.bulk.order import NEVER
+from silbo.streaming.bulk.output import Output, output_of
+from silbo.streaming.bulk.snapshots import pack, pack_delta
+from silbo.streaming.bulk.step import Outcome, State, step
 
 FOLD = 4  # deltas larger than a quarter of the snapshot are folded into it
 SMALL = 2**20  # bytes; smaller deltas are never folded
@@ -39,7 +39,7 @@ def advance(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
     """Apply a batch to the state, and return the result."""
     with uncollected():
         watch = _Watch()
-        columns = Columns([Chunk.unpack(each) for each in chunks])
+        columns = ShardBatch([Chunk.unpack(each) for each in chunks])
         watch.lap("unpack_ms")
         outcome = step(state, columns)
         watch.lap("step_ms")
@@ -51,7 +51,7 @@ def advance(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
         return Answer(delta, snapshot, list(output_of(outcome.notifications, outcome.rejected)), told)
 
 
-def _told(state: State, columns: Columns, outcome: Outcome) -> dict[str, int]:
+def _told(state: State, columns: ShardBatch, outcome: Outcome) -> dict[str, int]:
     return {
         "frontier": state.frontier.time,
         "waiting": len(state.waiting),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from silbo.streaming.order import NEVER, Frontier, Partition
+from silbo.streaming.bulk.order import NEVER, Frontier, Partition
 from silbo.streaming.topics import BEATS
 from silbo.wire.records import LAST
 

@@ -20,9 +20,9 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from silbo.streaming.collector import settle
-from silbo.streaming.shard import Answer, Sizes, advance
-from silbo.streaming.step import State
+from silbo.streaming.bulk.garbage import settle
+from silbo.streaming.bulk.sharding import Answer, Sizes, advance
+from silbo.streaming.bulk.step import State
 from silbo.wire.values import packed, unpacked
 
 log = logging.getLogger("silbo")

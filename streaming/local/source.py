@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
-from silbo.streaming.collector import settle
-from silbo.streaming.log import end_of, partition_file, partitions_of, read
-from silbo.streaming.migration import Offsets
+from silbo.streaming.bulk.garbage import settle
+from silbo.streaming.local.log import end_of, partition_file, partitions_of, read
+from silbo.streaming.spark.migration import Offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa

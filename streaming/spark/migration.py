@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from silbo.errors import InvalidValue
-from silbo.streaming.checkpoint import Made, is_migratable, made_with, refusal, write, write_through
-from silbo.streaming.order import NEVER, Arrival, Frontier, Partition
-from silbo.streaming.routing import targets
-from silbo.streaming.snapshots import pack, restored
-from silbo.streaming.step import Settings, State, records_of, take_records
+from silbo.streaming.bulk.order import NEVER, Arrival, Frontier, Partition
+from silbo.streaming.bulk.routing import targets
+from silbo.streaming.bulk.snapshots import pack, restored
+from silbo.streaming.bulk.step import Settings, State, records_of, take_records
+from silbo.streaming.spark.checkpoint import Made, is_migratable, made_with, refusal, write, write_through
 from silbo.streaming.topics import INPUTS
 from silbo.wire.records import LAST, Record
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from silbo.errors import MissingPart
-from silbo.streaming.jars import at_hand
-from silbo.streaming.java import java
-from silbo.streaming.jvm import launch
+from silbo.streaming.local.jars import at_hand
+from silbo.streaming.local.java import java
+from silbo.streaming.spark.jvm import launch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

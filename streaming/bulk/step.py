@@ -19,9 +19,9 @@ from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.choice import ChosenIndex
 from silbo.model.events import Disconnect, SetContext, Subscribe, Unsubscribe
 from silbo.model.notification import Publication
-from silbo.streaming.columns import Columns
-from silbo.streaming.idle import IdleFrontier
-from silbo.streaming.order import Arrival, Frontier, Partition
+from silbo.streaming.bulk.chunks import ShardBatch
+from silbo.streaming.bulk.idle import IdleFrontier
+from silbo.streaming.bulk.order import Arrival, Frontier, Partition
 from silbo.wire.records import (
     SHOWN,
     ContextRecord,
@@ -85,7 +85,7 @@ def frontier_of(settings: Settings) -> Frontier:
     return IdleFrontier(settings.lateness, settings.partitions, settings.idle)
 
 
-def step(state: State, columns: Columns) -> Outcome:
+def step(state: State, columns: ShardBatch) -> Outcome:
     """Apply a batch to the state; the delta of the outcome describes the change."""
     arrivals, rejected = _accepted(state, columns)
     passed = _advance(state, columns.marks, arrivals)
@@ -115,7 +115,7 @@ def absorb(state: State, delta: Delta) -> None:
 # accepting records
 
 
-def _accepted(state: State, columns: Columns) -> tuple[list[Arrival], list[RejectionRecord]]:
+def _accepted(state: State, columns: ShardBatch) -> tuple[list[Arrival], list[RejectionRecord]]:
     """The accepted records, and the rejected ones with their reasons."""
     arrivals: list[Arrival] = []
     rejected = [RejectionRecord(0, *refused) for refused in columns.refused()]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from silbo.errors import InvalidValue, MissingPart, NotAcknowledged, NotReachable
-from silbo.streaming.log import partition_of
+from silbo.streaming.local.log import partition_of
 from silbo.streaming.topics import COMPACTED, INPUTS, LARGEST, LARGEST_VALUE, NOTIFICATIONS, REJECTED
 from silbo.wire.records import LAST, Record, TickRecord, encode
 

@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 from silbo.errors import NotAcknowledged
-from silbo.streaming.kafka import PREFIX, KafkaWriter
+from silbo.streaming.kafka.client import PREFIX, KafkaWriter
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from silbo.streaming.jars import jars
-from silbo.streaming.job import Options, matched, started, written
-from silbo.streaming.kafka import PREFIX, named, partition_counts
-from silbo.streaming.migration import offsets
-from silbo.streaming.output import expanded
-from silbo.streaming.spark import LOCAL, is_submitted, session
+from silbo.streaming.bulk.output import expanded
+from silbo.streaming.kafka.client import PREFIX, named, partition_counts
+from silbo.streaming.local.jars import jars
+from silbo.streaming.spark.job import Options, matched, started, written
+from silbo.streaming.spark.migration import offsets
+from silbo.streaming.spark.spark_session import LOCAL, is_submitted, session
 from silbo.streaming.topics import INPUTS, LARGEST
 
 if TYPE_CHECKING:

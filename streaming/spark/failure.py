@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from silbo.errors import JobFailed, SilboError
-from silbo.streaming import jvm
+from silbo.streaming.spark import jvm
 
 ENDING = 2.0  # seconds that a process takes to end after its connections have
 TRACEBACK = "Traceback (most recent call last):"

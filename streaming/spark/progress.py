@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from silbo.streaming.frames import OBSERVED
-from silbo.streaming.jvm import is_alive
-from silbo.streaming.log import partition_file
-from silbo.streaming.order import NEVER
+from silbo.streaming.bulk.order import NEVER
+from silbo.streaming.local.log import partition_file
+from silbo.streaming.spark.frames import OBSERVED
+from silbo.streaming.spark.jvm import is_alive
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import LAST
 

@@ -14,8 +14,8 @@ from zlib import crc32
 from silbo.context.function import ContextFunction, Scope
 from silbo.errors import InvalidRecord, SilboError, shortened
 from silbo.matching.filter import Filter
-from silbo.streaming.columns import Chunk, Fields, Refusal
-from silbo.streaming.order import NEVER, Partition
+from silbo.streaming.bulk.chunks import Chunk, Fields, Refusal
+from silbo.streaming.bulk.order import NEVER, Partition
 from silbo.wire.records import (
     SHOWN,
     NotificationRecord,

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from silbo.streaming.collector import settle, uncollected
-from silbo.streaming.holding import advanced
-from silbo.streaming.migration import chunks
-from silbo.streaming.output import SCHEMA
-from silbo.streaming.routing import Router
-from silbo.streaming.shard import Answer, Sizes
-from silbo.streaming.snapshots import restored
-from silbo.streaming.step import Settings, State
+from silbo.streaming.bulk.garbage import settle, uncollected
+from silbo.streaming.bulk.output import SCHEMA
+from silbo.streaming.bulk.routing import Router
+from silbo.streaming.bulk.sharding import Answer, Sizes
+from silbo.streaming.bulk.snapshots import restored
+from silbo.streaming.bulk.step import Settings, State
+from silbo.streaming.spark.holding import advanced
+from silbo.streaming.spark.migration import chunks
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from silbo.streaming.order import NEVER, Partition
+from silbo.streaming.bulk.order import NEVER, Partition
 from silbo.wire.values import packed, unpacked
 
 Fields: TypeAlias = Sequence[Any]  # a record's kind and fields
@@ -43,7 +43,7 @@ class Chunk(NamedTuple):
         return cls(topic, partition, mark, numbers[0], numbers[1], records, refused)
 
 
-class Columns:
+class ShardBatch:
     """All chunks of a batch for one shard."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:

@@ -1,0 +1,1 @@
+"""Bulk matching without Spark: records in, notifications out, batch after batch."""

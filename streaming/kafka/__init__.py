@@ -1,0 +1,1 @@
+"""Kafka: its topics, sessions over it, and the job that reads and writes it."""

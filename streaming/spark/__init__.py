@@ -1,0 +1,1 @@
+"""The streaming job on Spark, and the state that Spark keeps for it."""

@@ -12,7 +12,7 @@ from silbo.cli import main
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, values
-from silbo.streaming.local.log import create, partition_file, read_all
+from silbo.streaming.local.log import create, partition_file, partition_of, read_all
 from silbo.streaming.spark import job, migration
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED
 from silbo.testing import assert_agrees, generate_log
@@ -32,6 +32,14 @@ def grow(address, topic, partitions):
     admin.close()
 
 
+def tick(writer, time, partitions):
+    """Send a tick to every partition, so that the frontier passes `time` whichever partitions the sessions are in."""
+    for number in range(partitions):
+        key = next(key for key in map(str, count()) if partition_of(key, partitions) == number)
+        for topic in INPUTS:
+            writer.send(topic, key, TickRecord(time))
+
+
 def refused(options, folder):
     """The arguments of the command that the refusal names."""
     with pytest.raises(silbo.SilboError, match="migrate it: silbo ") as error:
@@ -44,7 +52,9 @@ def test_a_job_migrated_with_the_printed_commands_gives_the_oracles_notification
     log, folder, old = generate_log(11, 400), tmp_path / "log", tmp_path / "checkpoint"
     writer, times = job.LogWriter(folder, 3), count(1)
     fold = sending(writer.send, lambda: next(times))
-    fold.apply(log[:200], lambda *_: None)
+    fold.apply(log[:150], lambda *_: None)
+    tick(writer, next(times), 3)
+    fold.apply(log[150:200], lambda *_: None)
     writer.flush()
     run(job.start(spark, folder, job.Options(old, batch=60)))
     fold.apply(log[200:], lambda *_: None)

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 
 from silbo.errors import SilboError
 from silbo.model.events import Event
+from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, delete_topics, located, values
+from silbo.streaming.local.log_job import start
+from silbo.streaming.local.log_records import LogWriter, drain, notifications
 from silbo.streaming.spark.failure import as_job_failure
-from silbo.streaming.spark.job import LogWriter, Options, drain, in_order, notifications, start
+from silbo.streaming.spark.job import Options
 from silbo.streaming.spark.spark_session import session
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.wire.records import NotificationRecord
@@ -56,9 +59,9 @@ class StreamEngine(_JobEngine):
         self._writer.close()
         drain(self._log)
         _run(lambda: start(session(brief=True), self._log, self._options))
-        found = notifications(self._log)
+        notified = notifications(self._log)
         self.close()
-        return found
+        return notified
 
     def close(self) -> None:
         """Delete the log and the checkpoint; closing it again does nothing."""
@@ -86,9 +89,9 @@ class KafkaEngine(_JobEngine):
         with tempfile.TemporaryDirectory(prefix="silbo-stream-") as folder:
             options = Options(Path(folder) / "checkpoint", shards=self._shards, batch=self._batch)
             _run(lambda: kafka_job.start(kafka_job.spark_session(brief=True), self._address, options, self._prefix))
-        found = in_order(values(self._address, NOTIFICATIONS, self._prefix))
+        notified = notifications_in_order(values(self._address, NOTIFICATIONS, self._prefix))
         self.close()
-        return found
+        return notified
 
     def close(self) -> None:
         """Delete the topics; closing it again does nothing."""

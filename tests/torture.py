@@ -28,10 +28,11 @@ from typing import Self
 
 from silbo.bench.processes import descendants, parent
 from silbo.errors import SilboError
+from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, delete_topics, values
+from silbo.streaming.local import log_records
 from silbo.streaming.local.kafka_server import Kafka
 from silbo.streaming.local.log import read_all
-from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import compare, generate_log
 from silbo.testing.cluster import Cluster
@@ -70,12 +71,12 @@ class OverLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "log"
-        self.writer = job.LogWriter(self._folder, 3)
+        self.writer = log_records.LogWriter(self._folder, 3)
         self.options = ["--log", self._folder]
 
     def drain(self) -> None:
         self.writer.close()
-        job.drain(self._folder)
+        log_records.drain(self._folder)
 
     def notifications(self) -> list[bytes]:
         return list(read_all(self._folder, NOTIFICATIONS, 0))
@@ -187,7 +188,7 @@ def judged(each: Round) -> str:
     """Compare everything that the job wrote with the oracle. Returns a summary, or raises `AssertionError`."""
     found = each.place.notifications()
     again = repeats(found)
-    comparison = compare(each.events, job.in_order(found))
+    comparison = compare(each.events, notifications_in_order(found))
     assert comparison.agrees, str(comparison)
     return f"{comparison.expected} notifications, {again} repeats"
 

@@ -142,7 +142,7 @@ class _Bench:
         self.say("batches that match nothing")
         run.restart({})
         untouched = small.measured(lambda other: self._untouched(run, small, other))
-        hits, asked = (round(sum(each.told(name) for each in run.batches)) for name in ("hits", "shards"))
+        hits, asked = (round(sum(each.metric(name) for each in run.batches)) for name in ("hits", "shards"))
         self.say(f"{plan.rate} publications per second, for {plan.seconds:.0f} s")
         list(run.heard())
         latency = _latency(run, plan)
@@ -197,11 +197,11 @@ class _Bench:
         small._quiet(other, 2)
         pairs = [(self._quiet(run, 1), small._quiet(other, 1)) for _ in range(self.plan.quiet)]
         here, there = ([batch for pair in pairs for batch in pair[side]] for side in (0, 1))
-        folded = [each.ms for each in here if each.told("folds")]
+        folded = [each.ms for each in here if each.metric("folds")]
         plain, few = _plain(here), _plain(there)
         return {
             "batch_ms": round(median(plain)),
-            "step_ms": round(median(each.told("step_ms") for each in here), 1),
+            "step_ms": round(median(each.metric("step_ms") for each in here), 1),
             "folds": len(folded),
             "fold_ms": round(median(folded)) if folded else None,
             "small_subscriptions": len(small.load),
@@ -259,13 +259,13 @@ def _per_second(batches: Sequence[BatchMetrics]) -> float:
 
 def _plain(batches: Sequence[BatchMetrics]) -> list[float]:
     """The times of batches in which no state was folded."""
-    return [each.ms for each in batches if not each.told("folds")] or [each.ms for each in batches]
+    return [each.ms for each in batches if not each.metric("folds")] or [each.ms for each in batches]
 
 
 def _stages(batches: Sequence[BatchMetrics]) -> dict[str, float]:
     """Milliseconds of a batch by stage: Spark's stages, and the work of the slowest shard."""
     found = {name: median(each.took(stage) for each in batches) for name, stage in STAGES.items()}
-    work = {name: median(each.told(f"{name}_ms") for each in batches) for name in WORK}
+    work = {name: median(each.metric(f"{name}_ms") for each in batches) for name in WORK}
     total = median(each.ms for each in batches)
     return {name: round(value) for name, value in {"total": total, **found, **work}.items()}
 

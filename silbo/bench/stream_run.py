@@ -28,7 +28,7 @@ class BatchMetrics:
     def __init__(self, progress: Mapping[str, Any]) -> None:
         self.rows = int(progress["numInputRows"])
         self._took = progress["durationMs"]
-        self._told = progress["observedMetrics"][OBSERVED]
+        self._metrics = progress["observedMetrics"][OBSERVED]
 
     @property
     def ms(self) -> float:
@@ -39,9 +39,9 @@ class BatchMetrics:
         """The milliseconds of a stage of Spark."""
         return float(self._took.get(stage, 0))
 
-    def told(self, name: str) -> float:
+    def metric(self, name: str) -> float:
         """A metric that the shards reported."""
-        return float(self._told[name] or 0)
+        return float(self._metrics[name] or 0)
 
 
 @dataclass

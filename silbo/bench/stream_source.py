@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, consumer, create_topics, delete_topics, named
+from silbo.streaming.local import log_job, log_records
 from silbo.streaming.local.log import end_of, partition_file, read
 from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
@@ -48,13 +49,13 @@ class LogTopics:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._writer = job.LogWriter(folder, PARTITIONS)
+        self._writer = log_records.LogWriter(folder, PARTITIONS)
         self._at = 0
         self.send, self.flush, self.close = self._writer.send, self._writer.flush, self._writer.close
 
     def start(self, spark: SparkSession, options: job.Options) -> StreamingQuery:
         """Start the job over these topics."""
-        return job.start(spark, self._folder, options)
+        return log_job.start(spark, self._folder, options)
 
     def heard(self) -> Iterator[bytes]:
         """Yield the notifications that arrived since the last call."""

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     """Print every notification of the log."""
     from silbo.errors import InvalidValue
     from silbo.streaming.local.log import partitions_of
-    from silbo.streaming.spark.job import notifications
+    from silbo.streaming.local.log_records import notifications
     from silbo.streaming.topics import NOTIFICATIONS
 
     if not partitions_of(options.log, NOTIFICATIONS):

@@ -103,14 +103,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the job, and print its progress."""
+    from silbo.streaming.local.log_job import ends_of_log
     from silbo.streaming.spark.jvm import is_alive
-    from silbo.streaming.spark.progress import ends_of_log, watching
+    from silbo.streaming.spark.progress import watching
 
     _check_tick(options)
     spark, start = _over_log(options) if options.kafka is None else _over_kafka(options)
     ends = ends_of_log(options.log) if options.kafka is None else None
-    tell = _teller(options)
-    with watching(spark, tell, ends) as watch, _interruption() as interrupted:
+    report = _reporter(options)
+    with watching(spark, report, ends) as watch, _interruption() as interrupted:
         query = start()
         print(_ready(options), file=sys.stderr, flush=True)
         try:
@@ -136,10 +137,10 @@ def _ready(options: argparse.Namespace) -> str:
 def _follow(query: StreamingQuery, options: argparse.Namespace, interrupted: Event) -> None:
     """Wait until the job ends, fails or is interrupted. A thread waits for Spark: that wait cannot be interrupted."""
     from silbo.streaming.spark import jvm
-    from silbo.streaming.spark.job import work_off
+    from silbo.streaming.spark.job import wait_until_matched
 
     once = options.once or options.drain
-    done = _in_background(partial(work_off, query, _options(options)) if once else query.awaitTermination)
+    done = _in_background(partial(wait_until_matched, query, _options(options)) if once else query.awaitTermination)
     with _ticking(options):
         while not done.done() and not interrupted.wait(LOOK):
             jvm.check()
@@ -173,7 +174,7 @@ def _interruption() -> Iterator[Event]:
             signal.signal(each, handler)
 
 
-def _teller(options: argparse.Namespace) -> Callable[[str], object]:
+def _reporter(options: argparse.Namespace) -> Callable[[str], object]:
     """The function that prints progress; it prints nothing unless stderr is a terminal or --progress is given."""
     if options.progress or sys.stderr.isatty():
         return partial(print, file=sys.stderr, flush=True)
@@ -207,8 +208,8 @@ def _options(options: argparse.Namespace) -> Options:
 
 def _over_log(options: argparse.Namespace) -> Job:
     from silbo.errors import InvalidValue
+    from silbo.streaming.local import log_job, log_records
     from silbo.streaming.local.log import partitions_of
-    from silbo.streaming.spark import job
     from silbo.streaming.spark.spark_session import session
     from silbo.streaming.topics import INPUTS
 
@@ -216,9 +217,9 @@ def _over_log(options: argparse.Namespace) -> Job:
     if missing:
         raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md describes logs.")
     if options.drain:
-        job.drain(options.log)
+        log_records.drain(options.log)
     spark = session(options.master)
-    return spark, lambda: job.start(spark, options.log, _options(options))
+    return spark, lambda: log_job.start(spark, options.log, _options(options))
 
 
 def _over_kafka(options: argparse.Namespace) -> Job:
@@ -239,18 +240,19 @@ def _over_kafka(options: argparse.Namespace) -> Job:
 def _migrate(options: argparse.Namespace) -> int:
     """Move the state of a stopped job to a new checkpoint."""
     from silbo.streaming.kafka import kafka_job
-    from silbo.streaming.spark import job
+    from silbo.streaming.local import log_job
     from silbo.streaming.spark.checkpoint import command
+    from silbo.streaming.spark.job import job_settings
     from silbo.streaming.spark.migration import migrate
     from silbo.streaming.spark.spark_session import session
 
     over_log = options.kafka is None
-    source = job.source_of(options.log) if over_log else kafka_job.source_of(options.kafka, options.prefix)
-    wanted = job.wanted(_options(options), *source)
-    found = migrate(session(options.master), options.checkpoint, options.migrate, wanted)
-    print(f"{options.migrate}: {found.subscribers:,} subscribers in {options.shards} shards, "
-          f"{found.waiting:,} records waiting. Continue with:\n"
-          f"{command(wanted, '--checkpoint', str(options.migrate))}")  # fmt: skip
+    source = log_job.source_of(options.log) if over_log else kafka_job.source_of(options.kafka, options.prefix)
+    settings = job_settings(_options(options), *source)
+    migrated = migrate(session(options.master), options.checkpoint, options.migrate, settings)
+    print(f"{options.migrate}: {migrated.subscribers:,} subscribers in {options.shards} shards, "
+          f"{migrated.waiting:,} records waiting. Continue with:\n"
+          f"{command(settings, '--checkpoint', str(options.migrate))}")  # fmt: skip
     return 0
 
 

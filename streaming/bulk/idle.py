@@ -44,9 +44,9 @@ class IdleFrontier(Frontier):
         """Why a record of this time is late."""
         return PASSED.format(time, self._reached) if time < self._reached else super().late(time)
 
-    def advance(self, marks: Mapping[Partition, int]) -> None:
+    def raise_marks(self, marks: Mapping[Partition, int]) -> None:
         """Raise the marks of partitions, and the clock."""
-        super().advance({partition: mark for partition, mark in marks.items() if partition != BEAT})
+        super().raise_marks({partition: mark for partition, mark in marks.items() if partition != BEAT})
         self._listen(marks)
         self._reached = max(self._reached, self._least())
 

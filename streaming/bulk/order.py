@@ -45,7 +45,7 @@ class Frontier:
         """Why a record of this time is late."""
         return LATE.format(time, self.lateness)
 
-    def advance(self, marks: Mapping[Partition, int]) -> None:
+    def raise_marks(self, marks: Mapping[Partition, int]) -> None:
         """Raise the marks of partitions."""
         for partition, mark in marks.items():
             self.marks[partition] = max(self.marks.get(partition, NEVER), mark)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from silbo.streaming.topics import LARGEST_VALUE, NOTIFICATIONS, REJECTED
-from silbo.wire.records import SHOWN, NotificationRecord, RejectionRecord, encode, head_of, tail_of
+from silbo.wire.records import SHOWN, NotificationRecord, RejectionRecord, decode, encode, head_of, tail_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -92,3 +92,17 @@ def values(rows: Mapping[str, Sequence[Any]], topic: str) -> Iterator[bytes]:
     for name, recipients, tail in zip(rows["topic"], rows["recipients"], rows["tail"], strict=True):
         if name == topic:
             yield from (recipient["head"] + tail for recipient in recipients)
+
+
+def notifications_in_order(records: Iterable[bytes]) -> list[NotificationRecord]:
+    """Notifications without repeats, in the order of the publications."""
+    first: dict[tuple[str, int, str, str], NotificationRecord] = {}
+    for value in records:
+        record = decode(value)
+        assert isinstance(record, NotificationRecord)
+        first.setdefault((record.publisher_uuid, record.sequence, record.subscriber_uuid, record.subscription), record)
+    return sorted(first.values(), key=_place)
+
+
+def _place(record: NotificationRecord) -> tuple[int, str, int, str, str]:
+    return record.time, record.publisher_uuid, record.sequence, record.subscriber, record.subscription

@@ -18,13 +18,13 @@ CHUNK = 2**20  # bytes of a chunk, about
 def pack_delta(delta: Delta) -> bytes:
     """A delta as bytes."""
     marks = [[*partition, mark] for partition, mark in delta.marks.items()]
-    return packed([marks, list(map(_placed, delta.kept))])
+    return packed([marks, list(map(_placed, delta.retained))])
 
 
 def unpack_delta(data: bytes) -> Delta:
     """A delta from bytes."""
-    marks, kept = unpacked(data)
-    return Delta({(topic, partition): mark for topic, partition, mark in marks}, [_arrival(*each) for each in kept])
+    marks, retained = unpacked(data)
+    return Delta({(topic, partition): mark for topic, partition, mark in marks}, [_arrival(*each) for each in retained])
 
 
 def _placed(each: Arrival) -> tuple[str, int, int, Fields]:

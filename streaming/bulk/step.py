@@ -54,7 +54,7 @@ class Delta(NamedTuple):
     """What a batch adds to a state: the marks of partitions, and the records that still have an effect."""
 
     marks: dict[Partition, int]
-    kept: list[Arrival]
+    retained: list[Arrival]
 
 
 class Outcome(NamedTuple):
@@ -88,12 +88,12 @@ def frontier_of(settings: Settings) -> Frontier:
 def step(state: State, columns: ShardBatch) -> Outcome:
     """Apply a batch to the state; the delta of the outcome describes the change."""
     arrivals, rejected = _accepted(state, columns)
-    passed = _advance(state, columns.marks, arrivals)
+    passed = _released(state, columns.marks, arrivals)
     notifications = _walk(state, passed)
-    return Outcome(Delta(columns.marks, _kept(arrivals, passed)), notifications, rejected)
+    return Outcome(Delta(columns.marks, _retained(arrivals, passed)), notifications, rejected)
 
 
-def _kept(arrivals: Sequence[Arrival], passed: Sequence[Arrival]) -> list[Arrival]:
+def _retained(arrivals: Sequence[Arrival], passed: Sequence[Arrival]) -> list[Arrival]:
     """The arrivals that still have an effect: no publications or outdated contexts that the frontier has passed."""
     outdated: set[int] = set()
     seen: set[str] = set()
@@ -108,7 +108,7 @@ def _kept(arrivals: Sequence[Arrival], passed: Sequence[Arrival]) -> list[Arriva
 
 def absorb(state: State, delta: Delta) -> None:
     """Apply the delta of another state, without matching anything."""
-    passed = _advance(state, delta.marks, delta.kept)
+    passed = _released(state, delta.marks, delta.retained)
     _walk(state, [each for each in passed if not each.is_publication])
 
 
@@ -138,11 +138,11 @@ def _late(each: Arrival, frontier: Frontier) -> RejectionRecord:
     return RejectionRecord(0, each.topic, each.partition, each.offset, frontier.late(each.time), value)
 
 
-def _advance(state: State, marks: dict[Partition, int], arrivals: Sequence[Arrival]) -> list[Arrival]:
+def _released(state: State, marks: dict[Partition, int], arrivals: Sequence[Arrival]) -> list[Arrival]:
     """Add records, advance the frontier, and return the records that it passed, in order."""
     if state.settings.order == "arrival":
         return sorted(arrivals)
-    state.frontier.advance(marks)
+    state.frontier.raise_marks(marks)
     waiting = sorted([*state.waiting, *arrivals])
     limit = state.frontier.time
     passed = [each for each in waiting if each.time < limit]

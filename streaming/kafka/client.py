@@ -41,8 +41,8 @@ def located(url: str) -> tuple[str, str]:
 def checked_address(address: str) -> str:
     """Check HOST:PORT, or several of them separated by commas; raises `InvalidValue`."""
     for each in address.split(","):
-        found = re.fullmatch(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+)(?::(\d{1,5}))?", each.strip())
-        if found is None or int(found[1] or 0) > MOST_PORT:
+        address_parts = re.fullmatch(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+)(?::(\d{1,5}))?", each.strip())
+        if address_parts is None or int(address_parts[1] or 0) > MOST_PORT:
             raise InvalidValue("kafka", f"{address!r} is not an address. Write HOST:PORT, such as localhost:9092.")
     return address
 
@@ -86,27 +86,27 @@ def consumer(address: str) -> KafkaConsumer:
 
 
 def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, retention: float = 7 * 86_400.0) -> None:
-    """Create the missing topics. Compacted topics keep their history as long as publications are kept."""
+    """Create the missing topics. Compacted topics keep their history as long as publications are milliseconds."""
     _kafka()
     from kafka.admin import NewTopic
 
     checked_prefix(prefix)
-    kept = str(round(retention * 1_000))
+    milliseconds = str(round(retention * 1_000))
     # Kafka deletes publications by whole segments, so the last may live a segment longer than the others
     later = str(round((retention + SEGMENT) * 1_000))
     sized = {"max.message.bytes": str(LARGEST), "segment.ms": str(round(SEGMENT * 1_000))}
     compacted = {**sized, "cleanup.policy": "compact", "min.compaction.lag.ms": later}
-    dated = {**sized, "cleanup.policy": "delete", "retention.ms": kept}
+    dated = {**sized, "cleanup.policy": "delete", "retention.ms": milliseconds}
     admin = _client("KafkaAdminClient", address)
     try:
-        there = set(admin.list_topics())
-        wanted = [role for role in (*INPUTS, NOTIFICATIONS, REJECTED) if named(role, prefix) not in there]
-        made = [
+        existing = set(admin.list_topics())
+        wanted = [role for role in (*INPUTS, NOTIFICATIONS, REJECTED) if named(role, prefix) not in existing]
+        topics = [
             NewTopic(named(role, prefix), partitions, 1, topic_configs=compacted if role in COMPACTED else dated)
             for role in wanted
         ]
-        if made:
-            admin.create_topics(made, wait_for_metadata=True)
+        if topics:
+            admin.create_topics(topics, wait_for_metadata=True)
     finally:
         admin.close()
 
@@ -114,11 +114,11 @@ def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, reten
 def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
     """The number of partitions of each input topic, by role."""
     checked_prefix(prefix)
-    asked = consumer(address)
+    reader = consumer(address)
     try:
-        counts = {role: len(asked.partitions_for_topic(named(role, prefix)) or ()) for role in INPUTS}
+        counts = {role: len(reader.partitions_for_topic(named(role, prefix)) or ()) for role in INPUTS}
     finally:
-        asked.close()
+        reader.close()
     for role, count in counts.items():
         if not count:
             raise missing_topic(address, role, prefix)

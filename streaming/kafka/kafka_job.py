@@ -45,9 +45,9 @@ def start(spark: SparkSession, address: str, options: Options, prefix: str = PRE
     """Start the job over Kafka's topics; raises `InvalidValue` if its checkpoint has other settings."""
     counts, source = source_of(address, prefix)
     frames = {role: _read(spark, address, role, prefix, options, counts[role]) for role in INPUTS}
-    found = expanded(matched(frames, options, counts, source))
+    rows = expanded(matched(frames, options, counts, source))
     # roles become topics again, and the debug columns become headers: repeats must have the same content
-    sent = found.selectExpr(
+    sent = rows.selectExpr(
         f"concat('{prefix}', substring(topic, {len(PREFIX) + 1})) as topic", "key", "value",
         "array(struct('shard' as key, cast(cast(shard as string) as binary) as value),"
         " struct('executor' as key, cast(executor as binary) as value)) as headers",

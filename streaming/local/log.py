@@ -7,7 +7,7 @@ index. Only whole records count; the next writer cuts off a record that a writer
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from zlib import crc32
@@ -96,6 +96,14 @@ class Writer:
         return self._end
 
 
+def append(folder: Path, topic: str, partition: int, records: Iterable[bytes], since: int = 0) -> int:
+    """Append records to a partition that is whole up to `since`, sync it to the disk, and return its new end."""
+    writer = Writer(folder, topic, partition, since)
+    for record in records:
+        writer.append(record)
+    return writer.close()
+
+
 def end_of(path: Path, start: int = 0, most: int | None = None) -> int:
     """The end of the last whole record after `start`, or of the last of `most` records."""
     size = path.stat().st_size
@@ -122,11 +130,11 @@ def read(path: Path, start: int, end: int) -> Iterator[tuple[int, bytes]]:
                     raise InvalidValue(
                         "log", f"{path}: no record begins at {start + used}. The file is damaged, or no log of silbo."
                     )
-                behind = used + LENGTH + length
-                if behind > len(block):
+                after = used + LENGTH + length
+                if after > len(block):
                     break
-                yield start + used, block[used + LENGTH : behind]
-                used = behind
+                yield start + used, block[used + LENGTH : after]
+                used = after
             else:
                 if len(block) >= used + LENGTH:  # no record is empty; a power cut may leave zeros at the end of a file
                     return

@@ -38,10 +38,10 @@ def package(folder: Path) -> tuple[Path, Path]:
 
 
 def _root() -> Path:
-    found = find_spec("silbo")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent
+    spec = find_spec("silbo")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
 
 
 def _files(folder: Path) -> Iterator[Path]:

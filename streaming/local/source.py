@@ -13,7 +13,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 
 from silbo.streaming.bulk.garbage import settle
 from silbo.streaming.local.log import end_of, partition_file, partitions_of, read
-from silbo.streaming.spark.migration import Offsets
+from silbo.streaming.spark.migration import TopicOffsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,20 +52,20 @@ class Range(InputPartition):
 
 
 class LogReader(DataSourceStreamReader):
-    """Reads a topic. Offsets are positions in bytes, by topic and partition as in Kafka."""
+    """Reads a topic. TopicOffsets are positions in bytes, by topic and partition as in Kafka."""
 
-    def __init__(self, folder: Path, topic: str, limit: int | None, begin: Offsets) -> None:
+    def __init__(self, folder: Path, topic: str, limit: int | None, begin: TopicOffsets) -> None:
         self._folder = folder
         self._topic = topic
         self._limit = limit  # the most records of a partition in a batch
         self._begin = begin.get(topic, {})
 
-    def initialOffset(self) -> Offsets:  # type: ignore[override]  # noqa: N802
+    def initialOffset(self) -> TopicOffsets:  # type: ignore[override]  # noqa: N802
         """The offsets to begin with: those of the option `startingOffsets`, otherwise 0."""
         numbers = map(str, range(partitions_of(self._folder, self._topic)))
         return {self._topic: {number: self._begin.get(number, 0) for number in numbers}}
 
-    def latestOffset(self, start: Offsets, limit: Any) -> Offsets:  # type: ignore[override]  # noqa: N802, ARG002
+    def latestOffset(self, start: TopicOffsets, limit: Any) -> TopicOffsets:  # type: ignore[override]  # noqa: N802, ARG002
         """The ends of the last whole records; with a limit, at most that many records after the last batch."""
         return {self._topic: {number: self._end(int(number), since) for number, since in start[self._topic].items()}}
 
@@ -73,10 +73,10 @@ class LogReader(DataSourceStreamReader):
         path = partition_file(self._folder, self._topic, number)
         return end_of(path, since, self._limit)
 
-    def partitions(self, start: Offsets, end: Offsets) -> list[Range]:
+    def partitions(self, start: TopicOffsets, end: TopicOffsets) -> list[Range]:
         """The ranges that a batch reads; a partition without new records has none."""
         since = start[self._topic]
-        ranges = [Range(int(number), since[number], behind) for number, behind in end[self._topic].items()]
+        ranges = [Range(int(number), since[number], until) for number, until in end[self._topic].items()]
         return [each for each in ranges if each.end > each.start]
 
     def read(self, partition: Range) -> Iterator[pa.RecordBatch]:  # type: ignore[override]

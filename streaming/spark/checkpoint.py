@@ -18,40 +18,45 @@ from silbo.streaming.topics import INPUTS
 FILE = "silbo.json"
 STATE = 1  # the format of the state and of the sources' offsets
 
-Made: TypeAlias = Mapping[str, Any]  # state, source, order, lateness, idle, shards, and each topic's partitions
+JobSettings: TypeAlias = Mapping[str, Any]  # state, source, order, lateness, idle, shards, and each topic's partitions
 
 
-def check(checkpoint: Path, wanted: Made) -> None:
+def check(checkpoint: Path, settings: JobSettings) -> None:
     """Refuse a checkpoint with other settings; create one that does not exist."""
-    made = made_with(checkpoint)
-    if made is None:
+    existing = settings_at(checkpoint)
+    if existing is None:
         checkpoint.mkdir(parents=True, exist_ok=True)
-        write(checkpoint, wanted)
+        write_settings(checkpoint, settings)
         return
-    name = next((name for name, value in wanted.items() if made.get(name) != value), None)
-    if name is not None:
-        raise refusal(checkpoint, made, wanted, name)
+    if _differences(existing, settings):
+        raise refusal(checkpoint, existing, settings)
 
 
-def made_with(checkpoint: Path) -> Made | None:
+def _differences(existing: JobSettings, settings: JobSettings) -> list[str]:
+    """The names of the settings that a checkpoint has with other values."""
+    return [name for name, value in settings.items() if existing.get(name) != value]
+
+
+def settings_at(checkpoint: Path) -> JobSettings | None:
     """The settings of a checkpoint, or None if it does not exist."""
     path = checkpoint / FILE
     if not path.exists():
         return None
-    made: Made = json.loads(path.read_text(encoding="utf-8"))
-    if made.get("state") != STATE:
+    existing: JobSettings = json.loads(path.read_text(encoding="utf-8"))
+    if existing.get("state") != STATE:
         raise InvalidValue(
-            "state", f"{checkpoint} has a state of format {made.get('state')}, and this silbo reads format {STATE}. "
+            "state", f"{checkpoint} has a state of format {existing.get('state')}, "
+            f"and this silbo reads format {STATE}. "
             "Use the silbo that made it, or match the log from its beginning with a new checkpoint.",
         )  # fmt: skip
-    return made
+    return existing
 
 
-def write(checkpoint: Path, wanted: Made) -> None:
+def write_settings(checkpoint: Path, settings: JobSettings) -> None:
     """Write the settings of a checkpoint."""
     path = checkpoint / FILE
     partial = path.with_suffix(".new")
-    write_through(partial, json.dumps(wanted).encode())
+    write_through(partial, json.dumps(settings).encode())
     partial.rename(path)
 
 
@@ -63,34 +68,35 @@ def write_through(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def refusal(checkpoint: Path, made: Made, wanted: Made, name: str) -> InvalidValue:
-    """Why a job cannot use the checkpoint, and what can be done."""
-    way = "match the log from its beginning with a new checkpoint."
-    if is_migratable(made, wanted):
-        way = f"stop its job and migrate it: {migrating(checkpoint, wanted)}"
-    return InvalidValue(
-        name, f"{checkpoint} was made with {made.get(name)!r}, not {wanted[name]!r}. Use the old value, or {way}"
-    )
+def refusal(checkpoint: Path, existing: JobSettings, settings: JobSettings) -> InvalidValue:
+    """Why a job with different settings cannot use the checkpoint, and what can be done."""
+    name = _differences(existing, settings)[0]
+    remedy = "match the log from its beginning with a new checkpoint."
+    if is_migratable(existing, settings):
+        remedy = f"stop its job and migrate it: {migration_command(checkpoint, settings)}"
+    values = f"{existing.get(name)!r}, not {settings[name]!r}"
+    return InvalidValue(name, f"{checkpoint} was made with {values}. Use the old value, or {remedy}")
 
 
-def is_migratable(made: Made, wanted: Made) -> bool:
+def is_migratable(existing: JobSettings, settings: JobSettings) -> bool:
     """Whether only the number of shards differs, and numbers of partitions that have grown."""
-    same = wanted.keys() - {"shards", *INPUTS}
-    return all(made.get(name) == wanted[name] for name in same) and all(
-        made[topic] <= wanted[topic] for topic in INPUTS
+    same = settings.keys() - {"shards", *INPUTS}
+    return all(existing.get(name) == settings[name] for name in same) and all(
+        existing[topic] <= settings[topic] for topic in INPUTS
     )
 
 
-def migrating(checkpoint: Path, wanted: Made) -> str:
+def migration_command(checkpoint: Path, settings: JobSettings) -> str:
     """The command that migrates a checkpoint."""
-    return command(wanted, "--checkpoint", str(checkpoint), "--migrate", f"{checkpoint}.migrated")
+    return command(settings, "--checkpoint", str(checkpoint), "--migrate", f"{checkpoint}.migrated")
 
 
-def command(wanted: Made, *more: str) -> str:
+def command(settings: JobSettings, *more: str) -> str:
     """The command that runs a job with these settings."""
-    source: str = wanted["source"]
+    source: str = settings["source"]
     address, _, prefix = source.removeprefix("kafka://").rpartition("/")
     over = ["--kafka", address, "--prefix", prefix] if source.startswith("kafka://") else ["--log", source]
-    ordered = ["--order", wanted["order"], "--lateness", str(wanted["lateness"]), "--shards", str(wanted["shards"])]
-    waiting = [] if wanted["idle"] is None else ["--idle", str(wanted["idle"])]
-    return shlex.join(["silbo", "stream", *over, *ordered, *waiting, *more])
+    ordered = ["--order", settings["order"], "--lateness", str(settings["lateness"])]
+    shards = ["--shards", str(settings["shards"])]
+    idle = [] if settings["idle"] is None else ["--idle", str(settings["idle"])]
+    return shlex.join(["silbo", "stream", *over, *ordered, *shards, *idle, *more])

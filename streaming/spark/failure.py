@@ -45,6 +45,6 @@ def root_cause(text: str) -> str:
     """The line of a trace that names the innermost cause."""
     lines = text.rpartition(TRACEBACK)[2].splitlines() if TRACEBACK in text else text.splitlines()
     named = CAUSED.findall(text) if TRACEBACK not in text else []
-    found = named[-1] if named else next((line for line in lines if line and not line[0].isspace()), text)
-    short = PREFIXES.sub("", found.strip())
-    return short or found.strip()
+    cause = named[-1] if named else next((line for line in lines if line and not line[0].isspace()), text)
+    short = PREFIXES.sub("", cause.strip())
+    return short or cause.strip()

@@ -90,23 +90,23 @@ def matched_rows(
     routed = united.coalesce(publications.sparkSession.sparkContext.defaultParallelism).mapInArrow(
         Routing(keys), ROUTED
     )
-    found = routed.groupBy("shard").transformWithState(Matcher(settings, keys, migrated), OUTPUT, "Append", "None")
-    return _observed(found).where("topic is not null").drop("told")
+    rows = routed.groupBy("shard").transformWithState(Matcher(settings, keys, migrated), OUTPUT, "Append", "None")
+    return _observed(rows).where("topic is not null").drop("metrics")
 
 
-def _observed(found: DataFrame) -> DataFrame:
+def _observed(rows: DataFrame) -> DataFrame:
     """Observe the metrics of all shards: the sums of their counts, and the slowest of their times."""
     from pyspark.sql.functions import expr
 
     counts = ("waiting", "records", "notifications", "rejected", "hits", "folds", "bytes")
     alike = ("held", "silent", "partitions")  # every shard gets all publications and the marks of all partitions
     stages = ("unpack_ms", "step_ms", "pack_ms", "match_ms", "keep_ms")
-    return found.observe(
+    return rows.observe(
         OBSERVED,
-        expr("min(told.frontier) as frontier"),
-        expr("count(told) as shards"),
-        *(expr(f"sum(told.{name}) as {name}") for name in counts),
-        *(expr(f"max(told.{name}) as {name}") for name in (*alike, *stages)),
+        expr("min(metrics.frontier) as frontier"),
+        expr("count(metrics) as shards"),
+        *(expr(f"sum(metrics.{name}) as {name}") for name in counts),
+        *(expr(f"max(metrics.{name}) as {name}") for name in (*alike, *stages)),
     )
 
 

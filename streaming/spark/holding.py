@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from silbo.streaming.bulk.garbage import settle
-from silbo.streaming.bulk.sharding import Answer, Sizes, advance
+from silbo.streaming.bulk.packed_step import Answer, Sizes, packed_step
 from silbo.streaming.bulk.step import State
 from silbo.wire.values import packed, unpacked
 
@@ -53,28 +53,32 @@ class Request(NamedTuple):
         return self.identity, self.shard
 
 
-def advanced(
+def match_batch(
     key: Key, token: str, chunks: Sequence[bytes], sizes: Sizes, restore: Callable[[], State]
 ) -> tuple[Answer, str, bool]:
-    """The answer to a batch, the token to store with it, and whether a worker held the state."""
+    """Match a batch in the worker that holds the state, or here with the restored state.
+
+    Returns the answer, the token to store with it, and whether a worker held the state.
+    """
     request = Request(*key, token, uuid.uuid4().hex, chunks, sizes)
-    found = _here(request) or _elsewhere(request)
-    if found is not None:
-        return found, request.new_token, True
-    answer = _advance(request, restore())
+    answer = _from_this_worker(request) or _from_another_worker(request)
+    if answer is not None:
+        return answer, request.new_token, True
+    answer = _match(request, restore())
     _announce(key)
     return answer, request.new_token, False
 
 
-def _here(request: Request) -> Answer | None:
+def _from_this_worker(request: Request) -> Answer | None:
     """The answer of this process, or None if it does not hold the state with this token."""
     with _lock:
         token, state, _ = _states.pop(request.key, (None, None, 0))
-    return None if state is None or token != request.token else _advance(request, state)
+    return None if state is None or token != request.token else _match(request, state)
 
 
-def _advance(request: Request, state: State) -> Answer:
-    answer = advance(state, request.chunks, Sizes(*request.sizes))
+def _match(request: Request, state: State) -> Answer:
+    """Match a batch in this process, which then holds the new state."""
+    answer = packed_step(state, request.chunks, Sizes(*request.sizes))
     with _lock:
         while len(_states) >= CACHED:  # the least recently used: its job has probably ended
             _states.pop(next(iter(_states)))
@@ -94,12 +98,12 @@ def _bytes_after(request: Request, answer: Answer) -> int:
 # between the workers of one executor
 
 
-def _elsewhere(request: Request) -> Answer | None:
+def _from_another_worker(request: Request) -> Answer | None:
     """The answer of another worker, or None if no other worker holds the state."""
     try:
-        with Client(str(_announced(request.key)), "AF_UNIX") as there:
-            there.send_bytes(packed(request))
-            answer = unpacked(there.recv_bytes())
+        with Client(str(_announced(request.key)), "AF_UNIX") as holder:
+            holder.send_bytes(packed(request))
+            answer = unpacked(holder.recv_bytes())
     except (OSError, EOFError):  # no worker is there, or it died: the state is rebuilt
         return None
     return None if answer is None else Answer(*answer)
@@ -181,4 +185,4 @@ def _serve(listener: Listener) -> None:
 
 
 def _answer(asking: Connection) -> None:
-    asking.send_bytes(packed(_here(Request(*unpacked(asking.recv_bytes())))))
+    asking.send_bytes(packed(_from_this_worker(Request(*unpacked(asking.recv_bytes())))))

@@ -21,24 +21,24 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from silbo.streaming.bulk.garbage import settle, uncollected
 from silbo.streaming.bulk.output import SCHEMA
+from silbo.streaming.bulk.packed_step import Answer, Sizes
 from silbo.streaming.bulk.routing import Router
-from silbo.streaming.bulk.sharding import Answer, Sizes
 from silbo.streaming.bulk.snapshots import restored
 from silbo.streaming.bulk.step import Settings, State
-from silbo.streaming.spark.holding import advanced
+from silbo.streaming.spark.holding import match_batch
 from silbo.streaming.spark.migration import chunks
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROUTED = "shard int, chunk binary"
-TOLD = (
+METRICS = (
     "frontier long, waiting long, held long, silent long, partitions long,"
     " records long, notifications long, rejected long, hits long, folds long,"
     " bytes long, unpack_ms double, step_ms double, pack_ms double, match_ms double, keep_ms double"
 )
-OUTPUT = f"{SCHEMA}, shard int, executor string, told struct<{TOLD}>"
-NAMES = tuple(each.split()[0] for each in TOLD.split(", "))
+OUTPUT = f"{SCHEMA}, shard int, executor string, metrics struct<{METRICS}>"
+NAMES = tuple(each.split()[0] for each in METRICS.split(", "))
 HEAD = "identity string, token string, chunks int, snapshot_bytes long, deltas int, delta_bytes long"
 NUMBER, BYTES = "number int", "value binary"
 
@@ -60,9 +60,9 @@ class Routing:
 
         router = Router(len(self._keys))
         for batch in batches:
-            made = self._routed(router, batch)
-            if made:
-                keys, chunks = zip(*made, strict=True)
+            chunks_by_key = self._routed(router, batch)
+            if chunks_by_key:
+                keys, chunks = zip(*chunks_by_key, strict=True)
                 arrays = [pa.array(keys, pa.int32()), pa.array(chunks, pa.binary())]
                 yield pa.RecordBatch.from_arrays(arrays, names=["shard", "chunk"])
         settle()
@@ -78,12 +78,12 @@ class Routing:
 
 def _by_partition(batch: pa.RecordBatch) -> dict[tuple[str, int], list[tuple[int, bytes | None]]]:
     columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
-    found: dict[tuple[str, int], list[tuple[int, bytes | None]]] = {}
+    records_by_partition: dict[tuple[str, int], list[tuple[int, bytes | None]]] = {}
     for topic, partition, offset, value in zip(*columns, strict=True):
-        found.setdefault((topic, partition), []).append((offset, value))
-    for records in found.values():
+        records_by_partition.setdefault((topic, partition), []).append((offset, value))
+    for records in records_by_partition.values():
         records.sort(key=lambda record: record[0])
-    return found
+    return records_by_partition
 
 
 class Matcher(StatefulProcessor):
@@ -109,27 +109,27 @@ class Matcher(StatefulProcessor):
         batch = [bytes(row.chunk) for row in rows]
         since = time.perf_counter()
         head = self._head.get()
-        identity, token, *numbers = head or (uuid.uuid4().hex, "", *self._begun(shard))
+        identity, token, *numbers = head or (uuid.uuid4().hex, "", *self._initial_sizes(shard))
         sizes = Sizes(*numbers)
-        answer, new_token, is_hit = advanced((identity, shard), token, batch, sizes, lambda: self._restored(shard))
+        answer, new_token, is_hit = match_batch((identity, shard), token, batch, sizes, lambda: self._restored(shard))
         matched = time.perf_counter()
-        sizes = self._kept(answer, sizes)
+        sizes = self._store(answer, sizes)
         self._head.update((identity, new_token, *sizes))
-        told = {
-            **answer.told, "hits": int(is_hit or head is None), "bytes": sizes.snapshot_bytes + sizes.delta_bytes,
+        metrics = {
+            **answer.metrics, "hits": int(is_hit or head is None), "bytes": sizes.snapshot_bytes + sizes.delta_bytes,
             "match_ms": (matched - since) * 1_000, "keep_ms": (time.perf_counter() - matched) * 1_000,
         }  # fmt: skip
-        return _rows(answer, shard, told)
+        return _rows(answer, shard, metrics)
 
     def close(self) -> None:
         """Do nothing: nothing is open."""
 
     def _restored(self, shard: int) -> State:
-        kept = map(_in_order, (self._snapshot, self._deltas))
+        parts = map(_in_order, (self._snapshot, self._deltas))
         with uncollected():
-            return restored(replace(self._settings, shard=shard), *kept)
+            return restored(replace(self._settings, shard=shard), *parts)
 
-    def _begun(self, shard: int) -> Sizes:
+    def _initial_sizes(self, shard: int) -> Sizes:
         """Store the chunks that were migrated for a shard, at its first batch; returns their sizes."""
         if self._migrated is None:
             return Sizes()
@@ -139,7 +139,7 @@ class Matcher(StatefulProcessor):
             sizes = Sizes(sizes.chunks + 1, sizes.snapshot_bytes + len(chunk))
         return sizes
 
-    def _kept(self, answer: Answer, sizes: Sizes) -> Sizes:
+    def _store(self, answer: Answer, sizes: Sizes) -> Sizes:
         """Store the new state; a new snapshot replaces the old one and all deltas. Returns the sizes."""
         if answer.snapshot is None:
             self._deltas.updateValue((sizes.deltas,), (answer.delta,))
@@ -154,13 +154,13 @@ class Matcher(StatefulProcessor):
 
 def _in_order(part: Any) -> Iterator[bytes]:
     """The values of a part by their numbers, which RocksDB may keep in another order."""
-    found = {number: bytes(value) for (number,), (value,) in part.iterator()}
-    return (found[number] for number in sorted(found))
+    values = {number: bytes(value) for (number,), (value,) in part.iterator()}
+    return (values[number] for number in sorted(values))
 
 
-def _rows(answer: Answer, shard: int, told: dict[str, Any]) -> Iterator[Row]:
+def _rows(answer: Answer, shard: int, metrics: dict[str, Any]) -> Iterator[Row]:
     place = {"shard": shard, "executor": executor_name()}
-    yield Row(topic=None, recipients=None, tail=None, **place, told=Row(**{name: told[name] for name in NAMES}))
+    yield Row(topic=None, recipients=None, tail=None, **place, metrics=Row(**{name: metrics[name] for name in NAMES}))
     for topic, recipients, tail in answer.output:
         each = [Row(key=key, head=head) for key, head in recipients]
-        yield Row(topic=topic, recipients=each, tail=tail, **place, told=None)
+        yield Row(topic=topic, recipients=each, tail=tail, **place, metrics=None)

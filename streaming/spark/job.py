@@ -1,23 +1,18 @@
-"""The job, and how it runs over a local log: it reads the topics, and appends notifications and rejected records.
+"""The job: its options, the settings of its checkpoint, and what its sources and sinks have in common.
 
-A batch that was interrupted is written again with the same bytes; readers drop repeats by publisher and sequence.
+`local.log_job` runs it over a local log, `kafka.kafka_job` over Kafka.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from silbo.streaming.bulk.output import values
 from silbo.streaming.bulk.step import Order
-from silbo.streaming.local.log import Writer, create, partition_of, partitions_of, read_all
 from silbo.streaming.spark import checkpoint
-from silbo.streaming.spark.migration import offsets
-from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
-from silbo.wire.records import LAST, NotificationRecord, TickRecord, decode, encode
+from silbo.streaming.topics import CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,18 +40,6 @@ class Options:
         return self.batch.get(topic) if isinstance(self.batch, Mapping) else self.batch
 
 
-def start(spark: SparkSession, folder: Path, options: Options) -> StreamingQuery:
-    """Start the job over a log; raises `InvalidValue` if its checkpoint has other settings."""
-    from silbo.streaming.local.source import LogSource
-
-    spark.dataSource.register(LogSource)
-    frames = {topic: _read(spark, folder, topic, options) for topic in INPUTS}
-    rows = matched(frames, options, *source_of(folder))
-    for topic in (NOTIFICATIONS, REJECTED):
-        create(folder, topic, 1)
-    return started(written(rows, options).foreachBatch(_sink(folder)), spark, options)
-
-
 def started(writer: DataStreamWriter, spark: SparkSession, options: Options) -> StreamingQuery:
     """Start the query of a writer, with one reducer for each shard."""
     from silbo.streaming.spark.frames import reducers
@@ -77,13 +60,13 @@ def matched(frames: Mapping[str, DataFrame], options: Options, partitions: Mappi
     )  # fmt: skip
 
 
-def written(found: DataFrame, options: Options) -> DataStreamWriter:
+def written(rows: DataFrame, options: Options) -> DataStreamWriter:
     """The writer of a result, with the settings that every sink needs."""
-    writer = found.writeStream.outputMode("append").option("checkpointLocation", str(options.checkpoint))
+    writer = rows.writeStream.outputMode("append").option("checkpointLocation", str(options.checkpoint))
     return writer.trigger(processingTime=options.trigger)
 
 
-def work_off(query: StreamingQuery, options: Options) -> None:
+def wait_until_matched(query: StreamingQuery, options: Options) -> None:
     """Wait until all records that exist now are matched."""
     if options.idle is None:
         query.processAllAvailable()
@@ -100,95 +83,10 @@ def work_off(query: StreamingQuery, options: Options) -> None:
 
 def check(options: Options, partitions: Mapping[str, int], source: str) -> None:
     """Refuse a checkpoint whose state was made with other settings: source, order, shards, partitions and so on."""
-    checkpoint.check(options.checkpoint, wanted(options, partitions, source))
+    checkpoint.check(options.checkpoint, job_settings(options, partitions, source))
 
 
-def wanted(options: Options, partitions: Mapping[str, int], source: str) -> checkpoint.Made:
+def job_settings(options: Options, partitions: Mapping[str, int], source: str) -> checkpoint.JobSettings:
     """The settings that the checkpoint of a job must have."""
     chosen = {"order": options.order, "lateness": options.lateness, "shards": options.shards, "idle": options.idle}
     return {"state": checkpoint.STATE, "source": source, **chosen, **partitions}
-
-
-def source_of(folder: Path) -> tuple[Mapping[str, int], str]:
-    """The number of partitions of each topic of a log, and the log's name in a checkpoint."""
-    return {topic: partitions_of(folder, topic) for topic in INPUTS}, str(folder.absolute())
-
-
-def _read(spark: SparkSession, folder: Path, topic: str, options: Options) -> DataFrame:
-    reader = spark.readStream.format("silbo").option("path", str(folder.absolute())).option("topic", topic)
-    reader = reader.option("startingOffsets", json.dumps(offsets(options.checkpoint)))
-    limit = options.limit(topic)
-    return (reader if limit is None else reader.option("batch", str(limit))).load()
-
-
-def _sink(folder: Path) -> Callable[[DataFrame, int], None]:
-    """The function that appends a batch's output. It looks for the end of a file once, and remembers it."""
-    ends: dict[str, int] = {}
-
-    def write(frame: DataFrame, _batch: int) -> None:
-        rows: Mapping[str, list[Any]] = frame.select("topic", "recipients", "tail").toArrow().to_pydict()
-        for topic in (NOTIFICATIONS, REJECTED):
-            if topic in rows["topic"]:
-                ends[topic] = append(folder, topic, 0, values(rows, topic), ends.get(topic, 0))
-
-    return write
-
-
-def append(folder: Path, topic: str, partition: int, records: Iterable[bytes], since: int = 0) -> int:
-    """Append records to a partition that is whole up to `since`, sync it to the disk, and return its new end."""
-    writer = Writer(folder, topic, partition, since)
-    for record in records:
-        writer.append(record)
-    return writer.close()
-
-
-def drain(folder: Path) -> None:
-    """Append to every partition the tick that says that no record follows."""
-    for topic in INPUTS:
-        for number in range(partitions_of(folder, topic)):
-            append(folder, topic, number, [encode(TickRecord(LAST))])
-
-
-def notifications(folder: Path) -> list[NotificationRecord]:
-    """The notifications that the job wrote to a log."""
-    return in_order(read_all(folder, NOTIFICATIONS, 0))
-
-
-def in_order(records: Iterable[bytes]) -> list[NotificationRecord]:
-    """Notifications without repeats, in the order of the publications."""
-    found: dict[tuple[str, int, str, str], NotificationRecord] = {}
-    for value in records:
-        record = decode(value)
-        assert isinstance(record, NotificationRecord)
-        found.setdefault((record.publisher_uuid, record.sequence, record.subscriber_uuid, record.subscription), record)
-    return sorted(found.values(), key=_place)
-
-
-def _place(record: NotificationRecord) -> tuple[int, str, int, str, str]:
-    return record.time, record.publisher_uuid, record.sequence, record.subscriber, record.subscription
-
-
-class LogWriter:
-    """Writes records to a log's partitions; its `send` is what `Sender` calls."""
-
-    def __init__(self, folder: Path, partitions: int) -> None:
-        self._partitions = partitions
-        for topic in INPUTS:
-            create(folder, topic, partitions)
-        self._writers = {
-            (topic, number): Writer(folder, topic, number) for topic in INPUTS for number in range(partitions)
-        }
-
-    def send(self, topic: str, key: str, record: Any) -> None:
-        """Append a record to the partition of its key."""
-        self._writers[topic, partition_of(key, self._partitions)].append(encode(record))
-
-    def flush(self) -> None:
-        """Let readers see everything that was sent."""
-        for writer in self._writers.values():
-            writer.flush()
-
-    def close(self) -> None:
-        """Write everything through to the disk."""
-        for writer in self._writers.values():
-            writer.close()

@@ -21,7 +21,14 @@ from silbo.streaming.bulk.order import NEVER, Arrival, Frontier, Partition
 from silbo.streaming.bulk.routing import targets
 from silbo.streaming.bulk.snapshots import pack, restored
 from silbo.streaming.bulk.step import Settings, State, records_of, take_records
-from silbo.streaming.spark.checkpoint import Made, is_migratable, made_with, refusal, write, write_through
+from silbo.streaming.spark.checkpoint import (
+    JobSettings,
+    is_migratable,
+    refusal,
+    settings_at,
+    write_settings,
+    write_through,
+)
 from silbo.streaming.topics import INPUTS
 from silbo.wire.records import LAST, Record
 
@@ -31,14 +38,14 @@ if TYPE_CHECKING:
 MIGRATED = "migrated"  # the folder in a checkpoint, next to Spark's own
 OFFSETS = "offsets.json"
 
-Offsets: TypeAlias = Mapping[str, Mapping[str, int]]  # by topic and partition: where the next record begins
+TopicOffsets: TypeAlias = Mapping[str, Mapping[str, int]]  # by topic and partition: where the next record begins
 
 
-class Kept(NamedTuple):
+class StoredState(NamedTuple):
     """The state of a stopped job: the chunks and deltas of each shard, and the offsets that its sources had reached."""
 
     shards: Sequence[tuple[Sequence[bytes], Sequence[bytes]]]
-    offsets: Offsets
+    offsets: TopicOffsets
 
 
 class Migrated(NamedTuple):
@@ -48,30 +55,30 @@ class Migrated(NamedTuple):
     waiting: int  # records
 
 
-def migrate(spark: SparkSession, old: Path, new: Path, wanted: Made) -> Migrated:
+def migrate(spark: SparkSession, old: Path, new: Path, settings: JobSettings) -> Migrated:
     """Make a new checkpoint with these settings that continues where the old one ended; the old one is not changed."""
-    made = made_with(old)
-    if made is None:
+    existing = settings_at(old)
+    if existing is None:
         raise InvalidValue("--checkpoint", f"{old} is not a checkpoint of silbo.")
-    if not is_migratable(made, wanted):
-        raise refusal(old, made, wanted, next(name for name, value in wanted.items() if made.get(name) != value))
+    if not is_migratable(existing, settings):
+        raise refusal(old, existing, settings)
     if new.exists():
         raise InvalidValue("--migrate", f"{new} exists. Name a folder that does not exist.")
-    kept = _kept(spark, old)
-    before = settings_of(made)
-    states = [restored(before, *each) for each in kept.shards] or [State(before)]  # no shards, if no batch had a record
-    spread = redistributed(states, settings_of(wanted))
-    _write(new, wanted, spread, kept.offsets)
-    return Migrated(sum(len(state.core.clients) for state in spread), len(_waiting(spread)))
+    stored = _stored_state(spark, old)
+    before = step_settings(existing)
+    restored_states = [restored(before, *each) for each in stored.shards]
+    states = redistributed(restored_states or [State(before)], step_settings(settings))
+    _write(new, settings, states, stored.offsets)
+    return Migrated(sum(len(state.core.clients) for state in states), len(_waiting(states)))
 
 
-def settings_of(made: Made) -> Settings:
+def step_settings(settings: JobSettings) -> Settings:
     """The settings of the step, from those of a checkpoint."""
-    partitions = tuple((topic, number) for topic in INPUTS for number in range(made[topic]))
+    partitions = tuple((topic, number) for topic in INPUTS for number in range(settings[topic]))
     lateness, idle = (
-        None if made.get(name) is None else round(made[name] * 1_000_000) for name in ("lateness", "idle")
+        None if settings.get(name) is None else round(settings[name] * 1_000_000) for name in ("lateness", "idle")
     )
-    return Settings(made["order"], lateness or 0, partitions, shards=made["shards"], idle=idle)
+    return Settings(settings["order"], lateness or 0, partitions, shards=settings["shards"], idle=idle)
 
 
 # redistribution
@@ -123,59 +130,60 @@ def _frontier(states: Sequence[State], partitions: Iterable[Partition]) -> Front
         raise InvalidValue("--checkpoint", "its shards have different frontiers: it is damaged.")
     time = frontier.time
     mark = time if time in (NEVER, LAST) else time + frontier.lateness
-    frontier.advance({partition: mark for partition in partitions if partition not in frontier.marks})
+    frontier.raise_marks({partition: mark for partition in partitions if partition not in frontier.marks})
     return frontier
 
 
 # reading
 
 
-def _kept(spark: SparkSession, checkpoint: Path) -> Kept:
+def _stored_state(spark: SparkSession, checkpoint: Path) -> StoredState:
     """The state as of the last committed batch."""
     commits = [int(path.name) for path in (checkpoint / "commits").glob("*") if path.name.isdigit()]
     if commits:
-        return _kept_by_spark(spark, checkpoint, max(commits))
+        return _stored_by_spark(spark, checkpoint, max(commits))
     if (checkpoint / MIGRATED).exists():  # and no batch has followed yet
-        made = made_with(checkpoint) or {}
-        shards = [(list(chunks(checkpoint, shard)), ()) for shard in range(made["shards"])]
-        return Kept(shards, offsets(checkpoint))
+        existing = settings_at(checkpoint) or {}
+        shards = [(list(chunks(checkpoint, shard)), ()) for shard in range(existing["shards"])]
+        return StoredState(shards, offsets(checkpoint))
     raise InvalidValue(
         "--checkpoint", f"no batch was ever completed with {checkpoint}. Begin with a new checkpoint instead."
     )
 
 
-def _kept_by_spark(spark: SparkSession, checkpoint: Path, batch: int) -> Kept:
-    parts = [_entries(spark, checkpoint, batch, name) for name in ("snapshot", "deltas")]
-    shards = sorted(parts[0].keys() | parts[1].keys())
-    return Kept([(parts[0].get(shard, ()), parts[1].get(shard, ())) for shard in shards], _read_to(checkpoint, batch))
+def _stored_by_spark(spark: SparkSession, checkpoint: Path, batch: int) -> StoredState:
+    snapshots, deltas = (_entries(spark, checkpoint, batch, name) for name in ("snapshot", "deltas"))
+    shards = sorted(snapshots.keys() | deltas.keys())
+    entries = [(snapshots.get(shard, ()), deltas.get(shard, ())) for shard in shards]
+    return StoredState(entries, _read_to(checkpoint, batch))
 
 
 def _entries(spark: SparkSession, checkpoint: Path, batch: int, name: str) -> dict[int, list[bytes]]:
     """The values of a map in Spark's state by shard, in the order of their numbers; each shard has its own reducer."""
     reader = spark.read.format("statestore").option("path", str(checkpoint.absolute()))
     frame = reader.option("batchId", batch).option("stateVarName", name).load()
-    found: dict[int, dict[int, bytes]] = {}
+    by_shard: dict[int, dict[int, bytes]] = {}
     columns = ("partition_id as shard", "user_map_key.number as number", "user_map_value.value as value")
     for row in frame.selectExpr(*columns).toLocalIterator():
-        found.setdefault(row.shard, {})[row.number] = bytes(row.value)
-    return {shard: [entries[number] for number in sorted(entries)] for shard, entries in found.items()}
+        by_shard.setdefault(row.shard, {})[row.number] = bytes(row.value)
+    return {shard: [entries[number] for number in sorted(entries)] for shard, entries in by_shard.items()}
 
 
-def _read_to(checkpoint: Path, batch: int) -> Offsets:
+def _read_to(checkpoint: Path, batch: int) -> TopicOffsets:
     """The offsets up to which a batch had read: Spark's file has two other lines, then one for each source."""
     lines = (checkpoint / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()[2:]
-    found: dict[str, Mapping[str, int]] = {}
+    offsets: dict[str, Mapping[str, int]] = {}
     for line in lines:
         source: Any = None if line == "-" else json.loads(line)
         if isinstance(source, dict):  # offsets of topics; other sources of a query are ignored
-            found.update(source)
-    return found
+            offsets.update(source)
+    return offsets
 
 
 # a migrated state as files
 
 
-def _write(new: Path, wanted: Made, states: Iterable[State], offsets: Offsets) -> None:
+def _write(new: Path, settings: JobSettings, states: Iterable[State], offsets: TopicOffsets) -> None:
     """Write a checkpoint, to a temporary folder first, so that a partial one is never taken for complete."""
     partial = new.with_name(f"{new.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -186,7 +194,7 @@ def _write(new: Path, wanted: Made, states: Iterable[State], offsets: Offsets) -
             write_through(folder / f"{number:06}", chunk)
         _sync(folder)
     write_through(partial / MIGRATED / OFFSETS, json.dumps(offsets).encode())
-    write(partial, wanted)
+    write_settings(partial, settings)
     for folder in (partial / MIGRATED, partial):
         _sync(folder)
     partial.rename(new)
@@ -211,8 +219,8 @@ def chunks(checkpoint: Path, shard: int) -> Iterator[bytes]:
     return (path.read_bytes() for path in sorted(_folder(checkpoint, shard).glob("*")))
 
 
-def offsets(checkpoint: Path) -> Offsets:
+def offsets(checkpoint: Path) -> TopicOffsets:
     """The offsets at which the sources of a migrated state begin; empty, if this checkpoint is not migrated."""
     path = checkpoint / MIGRATED / OFFSETS
-    found: Offsets = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return found
+    read: TopicOffsets = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return read

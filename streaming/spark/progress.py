@@ -14,13 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from silbo.streaming.bulk.order import NEVER
-from silbo.streaming.local.log import partition_file
 from silbo.streaming.spark.frames import OBSERVED
 from silbo.streaming.spark.jvm import is_alive
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS, SUBSCRIPTIONS
@@ -35,8 +33,9 @@ FLUSH = 30.0  # seconds that Spark may take to report the last batch
 LOOK = 0.2  # seconds between two checks whether Spark's Java process has ended
 CLOCK = range(10**14, 2 * 10**17)  # microseconds since 1970 that are shown as a date: 1973 to 8307
 
-Offsets: TypeAlias = Mapping[str, int]  # by partition
-Ends: TypeAlias = Callable[[str, Offsets], Offsets]  # the present ends of the partitions of a topic that were read
+PartitionOffsets: TypeAlias = Mapping[str, int]  # offsets in one topic, by partition
+# gives the present ends of a topic's partitions, those that were read
+Ends: TypeAlias = Callable[[str, PartitionOffsets], PartitionOffsets]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class BatchProgress:
     number: int
     milliseconds: int
     records: Mapping[str, int]  # by topic
-    behind: str  # how much of the input is not read yet, as text
+    unread: str  # how much of the input is not read yet, as text
     observed: Mapping[str, Any]  # the metrics that `match` observes; empty if there are none
 
 
@@ -56,37 +55,28 @@ def batch_of(progress: Mapping[str, Any], ends: Ends | None = None) -> BatchProg
     records = {topic: source["numInputRows"] for topic, source in sources.items()}
     took = progress["durationMs"].get("triggerExecution", 0)
     observed = _observed((progress.get("observedMetrics") or {}).get(OBSERVED))
-    return BatchProgress(progress["batchId"], took, records, _behind(sources, ends), observed)
+    return BatchProgress(progress["batchId"], took, records, _unread(sources, ends), observed)
 
 
 def _observed(row: Row | None) -> Mapping[str, Any]:
     """The observed metrics; a missing count is 0, and an unknown frontier is None."""
-    told = {} if row is None else row.asDict()
-    return {name: value if name == "frontier" else value or 0 for name, value in told.items()}
+    metrics = {} if row is None else row.asDict()
+    return {name: value if name == "frontier" else value or 0 for name, value in metrics.items()}
 
 
-def _behind(sources: Mapping[str, Mapping[str, Any]], ends: Ends | None) -> str:
-    left = 0
+def _unread(sources: Mapping[str, Mapping[str, Any]], ends: Ends | None) -> str:
+    unread = 0
     for topic, source in sources.items():
         read = _offsets(source["endOffset"])
-        there = _offsets(source["latestOffset"]) if ends is None else ends(topic, read)
-        left += sum(end - read.get(partition, 0) for partition, end in there.items())
-    return f"{left:,} behind" if ends is None else f"{left:,} bytes behind"
+        present = _offsets(source["latestOffset"]) if ends is None else ends(topic, read)
+        unread += sum(end - read.get(partition, 0) for partition, end in present.items())
+    return f"{unread:,} behind" if ends is None else f"{unread:,} bytes behind"
 
 
-def _offsets(told: str | None) -> Offsets:
+def _offsets(text: str | None) -> PartitionOffsets:
     """The offsets by partition in `{"topic": {"0": 7}}`; empty before the first read."""
-    found: Mapping[str, Offsets] = {} if told in (None, "None", "null") else json.loads(told)
-    return next(iter(found.values()), {})
-
-
-def ends_of_log(folder: Path) -> Ends:
-    """The function that returns the present ends of a log's partitions, in bytes."""
-
-    def ends(topic: str, read: Offsets) -> Offsets:
-        return {number: partition_file(folder, topic, int(number)).stat().st_size for number in read}
-
-    return ends
+    by_topic: Mapping[str, PartitionOffsets] = {} if text in (None, "None", "null") else json.loads(text)
+    return next(iter(by_topic.values()), {})
 
 
 # as text
@@ -102,7 +92,7 @@ def line(batch: BatchProgress) -> str:
         parts.append(_counted(seen["notifications"], "notification"))
     if seen.get("rejected"):
         parts.append(f"{seen['rejected']:,} rejected")
-    parts.append(batch.behind)
+    parts.append(batch.unread)
     if _has_frontier(seen):
         parts.append(f"frontier {time_text(seen['frontier'])}")
     if seen.get("held"):
@@ -168,8 +158,9 @@ class Totals:
         lines = [f"{head} and {seconds:.1f} s{_rate(total, seconds)}; by topic, ticks included: {topics}"]
         seen = {} if self.last is None else self.last.observed
         if seen:
-            made, rejected = self.observed["notifications"], self.observed["rejected"]
-            lines.append(f"{_counted(made, 'notification')}{_rate(made, seconds)}; {rejected:,} rejected")
+            notifications, rejected = self.observed["notifications"], self.observed["rejected"]
+            rate = _rate(notifications, seconds)
+            lines.append(f"{_counted(notifications, 'notification')}{rate}; {rejected:,} rejected")
         if _has_frontier(seen):
             lines.append(f"frontier {time_text(seen['frontier'])}; {seen['waiting']:,} waiting in the shards")
         if seen.get("held"):
@@ -183,9 +174,9 @@ class Totals:
 class Watch(StreamingQueryListener):
     """Listens to the batches of the query that starts next, and reports them."""
 
-    def __init__(self, tell: Callable[[str], object], ends: Ends | None) -> None:
+    def __init__(self, report: Callable[[str], object], ends: Ends | None) -> None:
         self.totals = Totals()
-        self._tell = tell
+        self._report = report
         self._ends = ends
         self._run: object = None
         self._ended = threading.Event()
@@ -203,7 +194,7 @@ class Watch(StreamingQueryListener):
         batch = batch_of(event.progress, self._ends)
         self.totals.add(batch)
         if any(batch.records.values()) or batch.observed.get("notifications"):  # more than a beat of the clock
-            self._tell(line(batch))
+            self._report(line(batch))
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: N802
         """Do nothing: there was nothing to read."""
@@ -226,9 +217,9 @@ class Watch(StreamingQueryListener):
 
 
 @contextmanager
-def watching(spark: SparkSession, tell: Callable[[str], object], ends: Ends | None = None) -> Iterator[Watch]:
+def watching(spark: SparkSession, report: Callable[[str], object], ends: Ends | None = None) -> Iterator[Watch]:
     """Watch the query that is started and stopped inside."""
-    watch = Watch(tell, ends)
+    watch = Watch(report, ends)
     spark.streams.addListener(watch)
     try:
         yield watch

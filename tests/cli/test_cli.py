@@ -247,13 +247,13 @@ def test_ctrl_c_ends_a_command_quietly():
 
 
 def test_notifications_of_a_local_log_are_printed(tmp_path):
-    from silbo.streaming.spark import job
+    from silbo.streaming.local.log import append, create
     from silbo.streaming.topics import NOTIFICATIONS
     from silbo.wire.records import NotificationRecord, encode
 
     record = NotificationRecord(5, "p", "cam", 1, "u", "car", "s", {"n": 1}, {}, None)
-    job.create(tmp_path, NOTIFICATIONS, 1)
-    job.append(tmp_path, NOTIFICATIONS, 0, [encode(record), encode(record)])
+    create(tmp_path, NOTIFICATIONS, 1)
+    append(tmp_path, NOTIFICATIONS, 0, [encode(record), encode(record)])
     done = silbo("notifications", tmp_path)
     assert done.stdout == (
         '{"publisher":"cam","sequence":1,"subscriber":"car","subscription":"s","attributes":{"n":1},"context":{}}\n'

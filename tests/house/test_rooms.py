@@ -16,7 +16,6 @@ ENTRY = re.compile(r"^(?:- |\| )`([^`]+)`", re.MULTILINE)
 BENCHES = "test_*.py"  # the one pattern that may stand for files: a bench is named after its module
 
 
-
 def is_source(path):
     """Whether a path belongs to the sources, and not to what an editor, Python or Vivado wrote."""
     parts = path.relative_to(ROOT).parts
@@ -54,7 +53,9 @@ def contents(room):
     for path in filter(is_source, room.iterdir()):
         if path.is_dir() and has_sources(path):
             found.add(f"{path.name}/")
-        elif path.is_file() and path.name != "README.md" and not (path.name == "__init__.py" and is_docstring_only(path)):
+        elif (
+            path.is_file() and path.name != "README.md" and not (path.name == "__init__.py" and is_docstring_only(path))
+        ):
             found.add(path.name)
     return found
 

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from silbo.streaming.bulk.packed_step import Sizes
 from silbo.streaming.bulk.routing import Router
-from silbo.streaming.bulk.sharding import Sizes
 from silbo.streaming.bulk.step import Settings, State
 from silbo.streaming.spark import holding
 from silbo.streaming.topics import PUBLICATIONS, SUBSCRIPTIONS
@@ -29,7 +29,7 @@ def work(batches, answers):
             made.append(True)
             return State(Settings(order="arrival"))
 
-        answer, new_token, is_hit = holding.advanced(KEY, token, chunks, Sizes(), restore)
+        answer, new_token, is_hit = holding.match_batch(KEY, token, chunks, Sizes(), restore)
         values = [head + tail for _, recipients, tail in answer.output for _, head in recipients]
         pickle.dump((new_token, is_hit, bool(restored), values), answers)
         answers.flush()
@@ -85,7 +85,7 @@ def test_a_batch_is_passed_to_the_worker_that_holds_the_state(workers):
 
 
 def test_a_state_with_another_token_than_sparks_is_discarded(workers):
-    """A failed attempt has advanced the held state; the older state of Spark is the valid one."""
+    """A failed attempt has changed the held state; the older state of Spark is the valid one."""
     one, other = workers
     token, *_ = one.batch("", *SUBSCRIBED)
     one.batch(token, *published(2))

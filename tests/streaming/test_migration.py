@@ -32,7 +32,7 @@ def test_settings_that_cannot_be_migrated_are_refused_without_a_command(tmp_path
     old, new = tmp_path / "old", tmp_path / "new"
     job.check(job.Options(old), PARTITIONS, "log")
     counts = {**PARTITIONS, CONTEXTS: partitions}
-    wanted = job.wanted(job.Options(old, shards=3, **changed), counts, source)
+    wanted = job.job_settings(job.Options(old, shards=3, **changed), counts, source)
     for refusing in (lambda: checkpoint.check(old, wanted), lambda: migration.migrate(None, old, new, wanted)):
         with pytest.raises(silbo.SilboError, match="from its beginning with a new checkpoint"):
             refusing()
@@ -41,7 +41,7 @@ def test_settings_that_cannot_be_migrated_are_refused_without_a_command(tmp_path
 
 def test_only_a_used_checkpoint_is_migrated_and_only_to_a_new_folder(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
-    wanted = job.wanted(job.Options(old, shards=3), PARTITIONS, "log")
+    wanted = job.job_settings(job.Options(old, shards=3), PARTITIONS, "log")
     with pytest.raises(silbo.SilboError, match="is not a checkpoint of silbo"):
         migration.migrate(None, old, new, wanted)
     job.check(job.Options(old), PARTITIONS, "log")

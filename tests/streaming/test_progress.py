@@ -7,8 +7,10 @@ import pytest
 from pyspark.sql import Row
 
 from silbo.streaming.bulk.order import NEVER
-from silbo.streaming.spark import job
-from silbo.streaming.spark.progress import Totals, batch_of, ends_of_log, line, time_text
+from silbo.streaming.local import log_records
+from silbo.streaming.local.log import append
+from silbo.streaming.local.log_job import ends_of_log
+from silbo.streaming.spark.progress import Totals, batch_of, line, time_text
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS
 from silbo.wire.records import LAST, TickRecord, encode
 
@@ -82,13 +84,13 @@ def test_a_time_is_shown_as_a_date_if_it_is_plausible(time, text):
 
 
 def test_behind_counts_the_unread_bytes_of_a_log(tmp_path):
-    job.LogWriter(tmp_path, 2).close()
-    job.append(tmp_path, CONTEXTS, 1, [encode(TickRecord(1))])
-    size = job.append(tmp_path, CONTEXTS, 1, [encode(TickRecord(2))])
+    log_records.LogWriter(tmp_path, 2).close()
+    append(tmp_path, CONTEXTS, 1, [encode(TickRecord(1))])
+    size = append(tmp_path, CONTEXTS, 1, [encode(TickRecord(2))])
     read = {PUBLICATIONS: {"0": 0, "1": 0}}, None, {CONTEXTS: {"0": 0, "1": size // 2}}
     sources = [source(1, each, None) for each in read]
     made = {"batchId": 0, "durationMs": {}, "sources": sources}
-    assert batch_of(made, ends_of_log(tmp_path)).behind == f"{size // 2:,} bytes behind"
+    assert batch_of(made, ends_of_log(tmp_path)).unread == f"{size // 2:,} bytes behind"
 
 
 def test_the_summary_has_all_batches():

@@ -62,7 +62,7 @@ class Job:
         settings = partial(Settings, order, lateness, ALL, shards=shards)
         self.settings = [settings(shard=shard) for shard in range(shards)]
         self.states = [State(each) for each in self.settings]
-        self.kept = [([], []) for _ in range(shards)]
+        self.stored = [([], []) for _ in range(shards)]
         self.notifications, self.rejected, self.offsets = [], [], Counter()
 
     def batch(self, parts):
@@ -75,7 +75,7 @@ class Job:
                 chunks[shard].append(Chunk.unpack(chunk.pack()))
         for shard, state in enumerate(self.states):
             outcome = step(state, ShardBatch(chunks[shard]))
-            self.kept[shard][1].append(pack_delta(outcome.delta))
+            self.stored[shard][1].append(pack_delta(outcome.delta))
             self.notifications += outcome.notifications
             self.rejected += outcome.rejected
 
@@ -85,20 +85,20 @@ class Job:
 
     def fold(self, shard):
         """Replace the deltas by a snapshot."""
-        self.kept[shard] = list(pack(self.states[shard])), []
+        self.stored[shard] = list(pack(self.states[shard])), []
 
     def migrate(self, shards, *more):
         """Continue with another number of shards, and with more partitions."""
         settings = replace(self.settings[0], shards=shards, partitions=(*ALL, *more))
-        kept = zip(self.settings, self.kept, strict=True)
-        spread = redistributed([restored(made, *parts) for made, parts in kept], settings)
+        stored = zip(self.settings, self.stored, strict=True)
+        spread = redistributed([restored(before, *parts) for before, parts in stored], settings)
         self.settings = [replace(settings, shard=shard) for shard in range(shards)]
-        self.kept = [(list(pack(state)), []) for state in spread]
-        self.states = [restored(each, *kept) for each, kept in zip(self.settings, self.kept, strict=True)]
+        self.stored = [(list(pack(state)), []) for state in spread]
+        self.states = [restored(each, *parts) for each, parts in zip(self.settings, self.stored, strict=True)]
 
     def forget(self, shard):
         """Discard the cache, and restore the state from the snapshot and the deltas."""
-        self.states[shard] = restored(self.settings[shard], *self.kept[shard])
+        self.states[shard] = restored(self.settings[shard], *self.stored[shard])
 
 
 def assert_oracles(log, job):
@@ -141,7 +141,7 @@ def test_a_delta_keeps_only_the_last_context_of_a_batch():
     job.batch({(SUBSCRIPTIONS, 0): [encode(SubscriptionRecord(1, "u", "car", "s", "true", box, ()))]})
     places = [encode(ContextRecord(2 + i, "u", {"x": float(i)})) for i in range(100)]
     job.batch({(CONTEXTS, 0): places})
-    assert len(job.kept[0][1][-1]) < 10 * len(places[0])
+    assert len(job.stored[0][1][-1]) < 10 * len(places[0])
     job.forget(0)
     published = [
         PublicationRecord(200 + i, "p", "p", i + 1, {}, {"x": x}, {}, None, None) for i, x in enumerate((0.0, 99.0))
@@ -407,7 +407,7 @@ def test_churn_leaves_a_state_that_does_not_grow():
         job.batch(record(CONTEXTS, [ContextRecord(4, uuid, {}) for uuid in uuids]))
         job.fold(0)
         sizes.append(
-            (sum(map(len, job.kept[0][0])), len(job.states[0].core.clients), job.states[0].core.contexts.cells.rows)
+            (sum(map(len, job.stored[0][0])), len(job.states[0].core.clients), job.states[0].core.contexts.cells.rows)
         )
     assert len(set(sizes)) == 1
     assert sizes[0][:2] == (sizes[0][0], 0)

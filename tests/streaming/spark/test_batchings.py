@@ -12,6 +12,8 @@ from silbo.model.events import Disconnect, Subscribe, Unsubscribe
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, producer, values
+from silbo.streaming.local import log_job, log_records
+from silbo.streaming.local.log import append, read_all
 from silbo.streaming.spark import job
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.testing import assert_agrees, generate_log
@@ -61,19 +63,19 @@ class OverLog:
 
     def __init__(self, folder):
         self._folder = folder
-        job.LogWriter(folder, PARTITIONS).close()
+        log_records.LogWriter(folder, PARTITIONS).close()
 
     def start(self, spark, options):
-        return job.start(spark, self._folder, options)
+        return log_job.start(spark, self._folder, options)
 
     def write(self, topic, partition, found):
-        job.append(self._folder, topic, partition, found)
+        append(self._folder, topic, partition, found)
 
     def drain(self):
-        job.drain(self._folder)
+        log_records.drain(self._folder)
 
     def read(self, topic):
-        return list(job.read_all(self._folder, topic, 0))
+        return list(read_all(self._folder, topic, 0))
 
 
 class OverKafka:

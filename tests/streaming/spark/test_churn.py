@@ -1,6 +1,7 @@
 """Churn on Spark's own state: subscribers that have left leave nothing in it."""
 
 from silbo.model.events import Disconnect, SetContext, Subscribe, Unsubscribe
+from silbo.streaming.local import log_job, log_records
 from silbo.streaming.spark import job
 from silbo.testing.own.jobs import Feed
 
@@ -31,9 +32,9 @@ def state_bytes(spark, checkpoint):
 
 def test_churn_leaves_a_state_that_does_not_grow(spark, tmp_path):
     folder, options = tmp_path / "log", job.Options(tmp_path / "checkpoint", order="arrival", shards=1)
-    writer = job.LogWriter(folder, 1)
+    writer = log_records.LogWriter(folder, 1)
     feed, sizes = Feed(writer), []
-    query = job.start(spark, folder, options)
+    query = log_job.start(spark, folder, options)
     try:
         for number in range(DAYS):
             cars = [f"car-{number:02}-{i:03}" for i in range(CARS)]

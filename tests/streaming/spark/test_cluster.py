@@ -10,9 +10,9 @@ import pytest
 from kafka import TopicPartition
 
 import silbo
+from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.kafka.client import KafkaWriter, consumer, create_topics, named
 from silbo.streaming.local.package import package
-from silbo.streaming.spark.job import in_order
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import assert_agrees, generate_log
 from silbo.testing.own.jobs import Feed, RunningProgram
@@ -64,7 +64,7 @@ def test_a_submitted_job_matches_on_both_executors(cluster, kafka, packed, tmp_p
     with RunningProgram(command, tmp_path / "errors", environment) as submitted:
         assert submitted.wait() == 0, submitted.said
     found = notifications(kafka.address)
-    assert_agrees(log, in_order(record.value for record in found))
+    assert_agrees(log, notifications_in_order(record.value for record in found))
     headers = [dict(record.headers) for record in found]
     assert {each["shard"] for each in headers} == {b"0", b"1"}
     assert len({each["executor"] for each in headers}) == 2

@@ -1,6 +1,7 @@
 """`--idle` on real Spark: after a time, publications no longer wait for silent partitions."""
 
-from silbo.streaming.local.log import read_all
+from silbo.streaming.local import log_job, log_records
+from silbo.streaming.local.log import append, read_all
 from silbo.streaming.spark import job
 from silbo.streaming.topics import CONTEXTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.wire.records import ContextRecord, PublicationRecord, SubscriptionRecord, decode, encode
@@ -14,26 +15,26 @@ def published(time):
 
 def test_publications_pass_a_silent_topic_and_a_late_record_is_rejected(spark, tmp_path):
     folder = tmp_path / "log"
-    job.LogWriter(folder, 1).close()
-    job.append(folder, SUBSCRIPTIONS, 0, [encode(SUBSCRIBED)])
-    job.append(folder, PUBLICATIONS, 0, [encode(published(200))])
+    log_records.LogWriter(folder, 1).close()
+    append(folder, SUBSCRIPTIONS, 0, [encode(SUBSCRIBED)])
+    append(folder, PUBLICATIONS, 0, [encode(published(200))])
     options = job.Options(tmp_path / "checkpoint", idle=2.0)
     for _ in range(2):  # the second run restores the silence from the checkpoint
-        query = job.start(spark, folder, options)
+        query = log_job.start(spark, folder, options)
         try:
             wait_for(query, folder, NOTIFICATIONS)
         finally:
             query.stop()
-    job.append(folder, CONTEXTS, 0, [encode(ContextRecord(150, "u", {"x": 1.0}))])
-    query = job.start(spark, folder, options)
+    append(folder, CONTEXTS, 0, [encode(ContextRecord(150, "u", {"x": 1.0}))])
+    query = log_job.start(spark, folder, options)
     try:
         wait_for(query, folder, REJECTED)
-        job.work_off(query, options)
+        job.wait_until_matched(query, options)
     finally:
         query.stop()
     (rejected,) = map(decode, read_all(folder, REJECTED, 0))
     assert (rejected.topic, rejected.offset) == (CONTEXTS, 0)
-    assert [each.time for each in job.notifications(folder)] == [200]
+    assert [each.time for each in log_records.notifications(folder)] == [200]
 
 
 def wait_for(query, folder, topic):

@@ -14,7 +14,8 @@ from silbo.streaming.bulk.routing import Router
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.bulk.step import Settings
 from silbo.streaming.engine import StreamEngine
-from silbo.streaming.local.log import partition_file, read_all
+from silbo.streaming.local import log_job, log_records
+from silbo.streaming.local.log import append, partition_file, read_all
 from silbo.streaming.spark import job
 from silbo.streaming.spark.host import Matcher
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
@@ -31,7 +32,7 @@ def log():
 
 def written(folder, events):
     """Write the records of events to a local log in a folder; returns the folder."""
-    writer, times = job.LogWriter(folder, PARTITIONS), count(1)
+    writer, times = log_records.LogWriter(folder, PARTITIONS), count(1)
     fold = sending(writer.send, lambda: next(times))
     fold.apply(events, lambda *_: None)
     writer.close()
@@ -39,7 +40,7 @@ def written(folder, events):
 
 
 def run(spark, folder, options):
-    query = job.start(spark, folder, options)
+    query = log_job.start(spark, folder, options)
     try:
         query.processAllAvailable()
     finally:
@@ -54,7 +55,7 @@ def test_the_job_gives_the_oracles_notifications(spark, log):
 def test_a_restarted_job_continues_where_it_stopped(spark, log, tmp_path):
     """Records arrive while the job is stopped. The worker still has the old query's cache; the checkpoint counts."""
     folder, half = tmp_path / "log", len(log) // 2
-    writer, times = job.LogWriter(folder, PARTITIONS), count(1)
+    writer, times = log_records.LogWriter(folder, PARTITIONS), count(1)
     fold = sending(writer.send, lambda: next(times))
     options = job.Options(tmp_path / "checkpoint", batch=100)
     for part in (log[:half], log[half:]):
@@ -62,21 +63,21 @@ def test_a_restarted_job_continues_where_it_stopped(spark, log, tmp_path):
         writer.flush()
         run(spark, folder, options)
     writer.close()
-    job.drain(folder)
+    log_records.drain(folder)
     run(spark, folder, options)
-    assert_agrees(log, job.notifications(folder))
+    assert_agrees(log, log_records.notifications(folder))
 
 
 def test_a_large_publication_for_many_subscriptions_is_notified_and_spark_keeps_its_settings(spark, tmp_path):
     folder, setting, size = tmp_path / "log", "spark.sql.shuffle.partitions", 2**20 - 100
-    job.LogWriter(folder, 1).close()
-    job.append(
+    log_records.LogWriter(folder, 1).close()
+    append(
         folder,
         SUBSCRIPTIONS,
         0,
         [encode(SubscriptionRecord(1, "u", "car", f"s{i}", "true", None, ())) for i in range(1_000)],
     )
-    job.append(folder, PUBLICATIONS, 0, [encode(PublicationRecord(2, "p", "p", 1, {}, {}, {}, None, b"x" * size))])
+    append(folder, PUBLICATIONS, 0, [encode(PublicationRecord(2, "p", "p", 1, {}, {}, {}, None, b"x" * size))])
     spark.conf.set(setting, "7")
     try:
         run(spark, folder, job.Options(tmp_path / "checkpoint", order="arrival", shards=1))
@@ -90,10 +91,10 @@ def test_a_large_publication_for_many_subscriptions_is_notified_and_spark_keeps_
 
 def test_an_unreadable_record_is_rejected_and_the_job_continues(spark, tmp_path):
     folder = tmp_path / "log"
-    job.LogWriter(folder, 1).close()
+    log_records.LogWriter(folder, 1).close()
     good = SubscriptionRecord(1, "u", "car", "s", "a = 1", None, ())
-    job.append(folder, SUBSCRIPTIONS, 0, [b"nonsense", encode(good)])
-    job.append(folder, CONTEXTS, 0, [encode(UnsubscriptionRecord(2, "u", "unknown"))])
+    append(folder, SUBSCRIPTIONS, 0, [b"nonsense", encode(good)])
+    append(folder, CONTEXTS, 0, [encode(UnsubscriptionRecord(2, "u", "unknown"))])
     options = job.Options(tmp_path / "checkpoint", order="arrival")
     run(spark, folder, options)
     rejected = [decode(value) for value in read_all(folder, REJECTED, 0)]
@@ -126,7 +127,7 @@ def test_every_reducer_gets_one_shard(spark):
 
 def test_a_killed_job_loses_nothing_and_its_repeats_are_equal(spark, log, tmp_path):
     folder = written(tmp_path / "log", log)
-    job.drain(folder)
+    log_records.drain(folder)
     command = [sys.executable, "-m", "silbo", "stream", "--log", str(folder), "--checkpoint", str(tmp_path / "c"),
                "--once", "--batch", "40"]  # fmt: skip
     running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -144,7 +145,7 @@ def test_a_killed_job_loses_nothing_and_its_repeats_are_equal(spark, log, tmp_pa
         key = each.publisher_uuid, each.sequence, each.subscriber_uuid, each.subscription
         by_id.setdefault(key, set()).add(encode(each))
     assert all(len(contents) == 1 for contents in by_id.values())
-    assert_agrees(log, job.notifications(folder))
+    assert_agrees(log, log_records.notifications(folder))
 
 
 class Value:

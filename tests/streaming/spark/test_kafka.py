@@ -7,12 +7,13 @@ from kafka import KafkaAdminClient
 
 import silbo
 from silbo.model.events import Advertise
+from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.engine import KafkaEngine
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, partition_counts, producer, values
 from silbo.streaming.kafka.kafka_session import connect
-from silbo.streaming.spark.job import Options, in_order
+from silbo.streaming.spark.job import Options
 from silbo.streaming.topics import INPUTS, NOTIFICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.testing import assert_agrees, generate_log
 from silbo.wire.records import decode
@@ -64,7 +65,7 @@ def test_kafka_may_be_killed_while_the_job_runs(spark, kafka, topics, tmp_path):
     finally:
         query.stop()
         writer.close()
-    assert_agrees(log, in_order(values(kafka.address, NOTIFICATIONS, topics)))
+    assert_agrees(log, notifications_in_order(values(kafka.address, NOTIFICATIONS, topics)))
 
 
 def test_a_car_gets_the_alerts_near_it_as_it_drives(spark, kafka, topics, tmp_path):

@@ -12,6 +12,7 @@ from contextlib import suppress
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import create_topics, values
 from silbo.streaming.kafka.kafka_session import connect
+from silbo.streaming.local import log_job, log_records
 from silbo.streaming.local.log import read_all
 from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
@@ -30,15 +31,15 @@ def kill(pids):
 
 def assert_oracles(log, folder):
     repeats(read_all(folder, NOTIFICATIONS, 0))
-    assert_agrees(log, job.notifications(folder))
+    assert_agrees(log, log_records.notifications(folder))
 
 
 def test_python_workers_of_a_local_job_may_be_killed(spark, tmp_path):
     """Spark retries the task of a killed worker on another worker, which does not have the cache."""
     log, folder = generate_log(12, 300), tmp_path / "log"
-    writer = job.LogWriter(folder, 3)
+    writer = log_records.LogWriter(folder, 3)
     feed = Feed(writer)
-    query = job.start(spark, folder, job.Options(tmp_path / "checkpoint", batch=60))
+    query = log_job.start(spark, folder, job.Options(tmp_path / "checkpoint", batch=60))
     try:
         for first in range(0, 300, 100):
             feed.write(log[first : first + 100])
@@ -48,7 +49,7 @@ def test_python_workers_of_a_local_job_may_be_killed(spark, tmp_path):
                 time.sleep(PAUSE)  # there is no signal for the start of a worker
             kill(workers)
         writer.close()
-        job.drain(folder)
+        log_records.drain(folder)
         query.processAllAvailable()
     finally:
         query.stop()

@@ -9,10 +9,12 @@ from kafka.admin import KafkaAdminClient
 
 import silbo
 from silbo.cli import main
+from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, values
-from silbo.streaming.local.log import create, partition_file, partition_of, read_all
+from silbo.streaming.local import log_job, log_records
+from silbo.streaming.local.log import append, create, partition_file, partition_of, read_all
 from silbo.streaming.spark import job, migration
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED
 from silbo.testing import assert_agrees, generate_log
@@ -43,20 +45,20 @@ def tick(writer, time, partitions):
 def refused(options, folder):
     """The arguments of the command that the refusal names."""
     with pytest.raises(silbo.SilboError, match="migrate it: silbo ") as error:
-        job.check(options, *job.source_of(folder))
+        job.check(options, *log_job.source_of(folder))
     return shlex.split(error.value.line.partition("migrate it: silbo ")[2])
 
 
 def test_a_job_migrated_with_the_printed_commands_gives_the_oracles_notifications(spark, tmp_path, capfd):
     """Match half of a log with 2 shards, migrate with the refusal's command, and run the command that it prints."""
     log, folder, old = generate_log(11, 400), tmp_path / "log", tmp_path / "checkpoint"
-    writer, times = job.LogWriter(folder, 3), count(1)
+    writer, times = log_records.LogWriter(folder, 3), count(1)
     fold = sending(writer.send, lambda: next(times))
     fold.apply(log[:150], lambda *_: None)
     tick(writer, next(times), 3)
     fold.apply(log[150:200], lambda *_: None)
     writer.flush()
-    run(job.start(spark, folder, job.Options(old, batch=60)))
+    run(log_job.start(spark, folder, job.Options(old, batch=60)))
     fold.apply(log[200:], lambda *_: None)
     writer.close()
     before = len(list(read_all(folder, NOTIFICATIONS, 0)))
@@ -65,25 +67,25 @@ def test_a_job_migrated_with_the_printed_commands_gives_the_oracles_notification
     program, *command = shlex.split(capfd.readouterr().out.splitlines()[-1])
     assert program == "silbo"
     assert main([*command, "--drain", "--batch", "60"]) == 0
-    assert_agrees(log, job.notifications(folder))
+    assert_agrees(log, log_records.notifications(folder))
     # nothing is matched twice: the new job continued where the old one stopped
-    assert len(list(read_all(folder, NOTIFICATIONS, 0))) == len(job.notifications(folder)) > before
+    assert len(list(read_all(folder, NOTIFICATIONS, 0))) == len(log_records.notifications(folder)) > before
 
 
 def test_a_new_partition_is_read_from_its_beginning_after_the_migration(spark, tmp_path):
     folder, old, new, third = (tmp_path / name for name in ("log", "old", "new", "third"))
-    job.LogWriter(folder, 1).close()
+    log_records.LogWriter(folder, 1).close()
     for topic in INPUTS:
-        job.append(folder, topic, 0, [encode(TickRecord(100))])
-    run(job.start(spark, folder, job.Options(old)))
+        append(folder, topic, 0, [encode(TickRecord(100))])
+    run(log_job.start(spark, folder, job.Options(old)))
     create(folder, CONTEXTS, 2)
-    job.append(folder, CONTEXTS, 1, [encode(ContextRecord(time, "u", {"x": 1.0})) for time in (99, 100)])
+    append(folder, CONTEXTS, 1, [encode(ContextRecord(time, "u", {"x": 1.0})) for time in (99, 100)])
     with pytest.raises(silbo.SilboError, match="was made with 1, not 2"):
-        job.start(spark, folder, job.Options(old))
-    migration.migrate(spark, old, new, job.wanted(job.Options(new), *job.source_of(folder)))
+        log_job.start(spark, folder, job.Options(old))
+    migration.migrate(spark, old, new, job.job_settings(job.Options(new), *log_job.source_of(folder)))
     # a migrated checkpoint can be migrated again, even before its first batch
-    migration.migrate(spark, new, third, job.wanted(job.Options(third, shards=1), *job.source_of(folder)))
-    run(job.start(spark, folder, job.Options(third, shards=1)))
+    migration.migrate(spark, new, third, job.job_settings(job.Options(third, shards=1), *log_job.source_of(folder)))
+    run(log_job.start(spark, folder, job.Options(third, shards=1)))
     rejected = [decode(value) for value in read_all(folder, REJECTED, 0)]
     assert [(each.partition, each.offset) for each in rejected] == [(1, 0)]
 
@@ -91,26 +93,26 @@ def test_a_new_partition_is_read_from_its_beginning_after_the_migration(spark, t
 def test_a_batch_without_a_commit_is_matched_by_the_new_job(spark, tmp_path):
     """The old job died while it wrote its last output: repeats are equal, and nothing is lost."""
     log, folder, old, new = generate_log(12, 400), *(tmp_path / name for name in ("log", "old", "new"))
-    writer, times = job.LogWriter(folder, 3), count(1)
+    writer, times = log_records.LogWriter(folder, 3), count(1)
     fold = sending(writer.send, lambda: next(times))
     fold.apply(log[:200], lambda *_: None)
     writer.flush()
-    run(job.start(spark, folder, job.Options(old)))
+    run(log_job.start(spark, folder, job.Options(old)))
     output = partition_file(folder, NOTIFICATIONS, 0)
     before = output.stat().st_size
     fold.apply(log[200:], lambda *_: None)
     writer.close()
-    job.drain(folder)
-    run(job.start(spark, folder, job.Options(old)))
+    log_records.drain(folder)
+    run(log_job.start(spark, folder, job.Options(old)))
     os.truncate(output, (before + output.stat().st_size) // 2)
     last = max((old / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
     for path in (last, last.with_name(f".{last.name}.crc")):
         path.unlink(missing_ok=True)
-    migration.migrate(spark, old, new, job.wanted(job.Options(new, shards=3), *job.source_of(folder)))
-    run(job.start(spark, folder, job.Options(new, shards=3, batch=30)))
+    migration.migrate(spark, old, new, job.job_settings(job.Options(new, shards=3), *log_job.source_of(folder)))
+    run(log_job.start(spark, folder, job.Options(new, shards=3, batch=30)))
     made = list(read_all(folder, NOTIFICATIONS, 0))
-    assert len(made) > len(set(made)) == len(job.notifications(folder))
-    assert_agrees(log, job.notifications(folder))
+    assert len(made) > len(set(made)) == len(log_records.notifications(folder))
+    assert_agrees(log, log_records.notifications(folder))
 
 
 def test_a_job_over_kafka_continues_with_other_shards_and_more_partitions(spark, kafka, tmp_path):
@@ -127,8 +129,8 @@ def test_a_job_over_kafka_continues_with_other_shards_and_more_partitions(spark,
     writer.drain()
     writer.close()
     source = kafka_job.source_of(kafka.address, prefix)
-    migration.migrate(spark, old, new, job.wanted(job.Options(new, shards=1), *source))
+    migration.migrate(spark, old, new, job.job_settings(job.Options(new, shards=1), *source))
     run(kafka_job.start(spark, kafka.address, job.Options(new, shards=1), prefix))
     found = list(values(kafka.address, NOTIFICATIONS, prefix))
-    assert len(found) == len(job.in_order(found))
-    assert_agrees(log, job.in_order(found))
+    assert len(found) == len(notifications_in_order(found))
+    assert_agrees(log, notifications_in_order(found))

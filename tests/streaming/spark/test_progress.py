@@ -7,8 +7,11 @@ import signal
 import subprocess
 import sys
 
+from silbo.streaming.local import log_job, log_records
+from silbo.streaming.local.log import append
+from silbo.streaming.local.log_job import ends_of_log
 from silbo.streaming.spark import job
-from silbo.streaming.spark.progress import ends_of_log, watching
+from silbo.streaming.spark.progress import watching
 from silbo.streaming.topics import CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import PublicationRecord, SubscriptionRecord, TickRecord, encode
 
@@ -18,9 +21,9 @@ def told(offsets):
 
 
 def written(folder, publications):
-    job.LogWriter(folder, 1).close()
-    job.append(folder, SUBSCRIPTIONS, 0, [encode(SubscriptionRecord(1, "u", "car", "s", "true", None, ()))])
-    job.append(
+    log_records.LogWriter(folder, 1).close()
+    append(folder, SUBSCRIPTIONS, 0, [encode(SubscriptionRecord(1, "u", "car", "s", "true", None, ()))])
+    append(
         folder, PUBLICATIONS, 0,
         [encode(PublicationRecord(2 + i, "p", "p", 1 + i, {}, {}, {}, None, None)) for i in range(publications)],
     )  # fmt: skip
@@ -28,10 +31,10 @@ def written(folder, publications):
 
 def test_every_batch_of_a_query_is_reported_by_topic(spark, tmp_path):
     written(tmp_path / "log", 5)
-    job.drain(tmp_path / "log")
+    log_records.drain(tmp_path / "log")
     lines = []
     with watching(spark, lines.append, ends_of_log(tmp_path / "log")) as watch:
-        query = job.start(spark, tmp_path / "log", job.Options(tmp_path / "checkpoint", batch=2))
+        query = log_job.start(spark, tmp_path / "log", job.Options(tmp_path / "checkpoint", batch=2))
         try:
             query.processAllAvailable()
         finally:
@@ -48,7 +51,7 @@ def test_an_interrupted_job_ends_with_its_summary_and_without_errors(tmp_path):
     folder = tmp_path / "log"
     written(folder, 3)
     for topic in INPUTS:
-        job.append(folder, topic, 0, [encode(TickRecord(100))])
+        append(folder, topic, 0, [encode(TickRecord(100))])
     command = [sys.executable, "-m", "silbo", "stream", "--log", str(folder), "--checkpoint", str(tmp_path / "c")]
     with subprocess.Popen(
         [*command, "--progress"], stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -67,4 +70,4 @@ def test_an_interrupted_job_ends_with_its_summary_and_without_errors(tmp_path):
     )
     assert rest.endswith("\nfrontier 100; 0 waiting in the shards\n")
     assert not re.search("error|traceback", rest, re.IGNORECASE)
-    assert len(job.notifications(folder)) == 3
+    assert len(log_records.notifications(folder)) == 3

@@ -1,4 +1,4 @@
-"""Match a batch of a shard, from bytes to bytes: unpack it, match it, pack the new state and the output for Spark."""
+"""The step over bytes: unpack the batch of a shard, apply it, and pack the change of the state and the output."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Answer(NamedTuple):
     delta: bytes
     snapshot: Sequence[bytes] | None  # replaces all deltas; None if they are not folded yet
     output: Sequence[Output]
-    told: dict[str, Any]  # metrics of the batch
+    metrics: dict[str, Any]
 
 
-def advance(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
+def packed_step(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
     """Apply a batch to the state, and return the result."""
     with uncollected():
         watch = _Watch()
@@ -47,11 +47,11 @@ def advance(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
         is_fold = sizes.delta_bytes + len(delta) > max(SMALL, sizes.snapshot_bytes // FOLD)
         snapshot = list(pack(state)) if is_fold else None
         watch.lap("pack_ms")
-        told = {**_told(state, columns, outcome), "folds": int(is_fold), **watch.laps}
-        return Answer(delta, snapshot, list(output_of(outcome.notifications, outcome.rejected)), told)
+        metrics = {**_metrics(state, columns, outcome), "folds": int(is_fold), **watch.laps}
+        return Answer(delta, snapshot, list(output_of(outcome.notifications, outcome.rejected)), metrics)
 
 
-def _told(state: State, columns: ShardBatch, outcome: Outcome) -> dict[str, int]:
+def _metrics(state: State, columns: ShardBatch, outcome: Outcome) -> dict[str, int]:
     return {
         "frontier": state.frontier.time,
         "waiting": len(state.waiting),

@@ -21,7 +21,7 @@ from silbo.session.session import Session
 from silbo.session.verbs import Verbs
 from silbo.streaming.bulk.chunks import Chunk, ShardBatch
 from silbo.streaming.bulk.step import Settings, State, step
-from silbo.streaming.kafka.kafka_session import KafkaConnection
+from silbo.streaming.kafka.connection import KafkaConnection
 from silbo.wire.records import Record, encode, fields_of
 
 Order = Literal["oldest", "newest", "never"]

@@ -8,7 +8,7 @@ import silbo
 from silbo.streaming.bulk.order import NEVER, Frontier
 from silbo.streaming.bulk.routing import REASON, Router
 from silbo.streaming.kafka.client import KafkaWriter, checked_address
-from silbo.streaming.kafka.kafka_session import warn_if_slow
+from silbo.streaming.kafka.worker import warn_if_slow
 from silbo.streaming.topics import CONTEXTS, LARGEST
 from silbo.wire.records import ContextRecord
 from silbo.wire.values import packed
@@ -34,7 +34,7 @@ def test_the_reason_of_a_rejected_record_is_short(record):
 
 def test_the_earliest_time_with_a_lateness_gives_a_frontier_that_fits_64_bits():
     frontier = Frontier(1_000_000, [("t", 0)])
-    frontier.advance({("t", 0): -(2**63 - 1)})
+    frontier.raise_marks({("t", 0): -(2**63 - 1)})
     assert frontier.time == NEVER
     assert not frontier.is_late(("t", 0), -(2**63 - 1), NEVER)
 

@@ -398,9 +398,9 @@ MUTATIONS = [
     ),
     Mutation(
         "subscribe in the middle of a batch",
-        "silbo/core/fold.py",
-        "        self._run.flush()\n        if type(event) is Disconnect:",
-        "        if type(event) is Disconnect:",
+        "silbo/core/run.py",
+        "        self.flush()\n        if type(event) is Publish:",
+        "        if type(event) is Publish:",
     ),
     Mutation(
         "walk a batch of records unsorted",

@@ -14,7 +14,7 @@ from silbo.core.run import BatchRun
 from silbo.errors import NotAdvertised, SilboError, UnknownSession
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.choice import ChosenIndex, IndexLike, OffloadLike
-from silbo.model.events import Disconnect, Event, Publish, SetContext
+from silbo.model.events import Disconnect, Event, Publish
 from silbo.model.notification import Notification, Publication
 
 
@@ -51,42 +51,26 @@ class Fold:
         self.core.index.close()
 
     def _apply(self, event: Event) -> None:
-        known = self.clients.get(event.session)
-        if known is not None and self._added(known, event):
+        client = self.clients.get(event.session)
+        if client is None:
+            self._begin(event)
             return
-        self._run.flush()
+        self._run.apply(client, event)
         if type(event) is Disconnect:
-            if known is None:
-                raise UnknownSession(event.session)
-            self.core.apply(known, event)
             del self.clients[event.session]
-            return
-        self.clients[event.session] = self._applied(event) if known is None else self._change(known, event)
 
-    def _added(self, client: Client, event: Event) -> bool:
-        """Add a publish or a move to the run, if there can be one; a refused publish raises."""
-        if not self._run.is_possible or self.core.observers:
-            return False
-        if type(event) is Publish:
-            self._run.publish(self.core.accept(client, event))
-            return True
-        return type(event) is SetContext and self._run.move(client, event.values)
-
-    def _applied(self, event: Event) -> Client:
+    def _begin(self, event: Event) -> None:
         """Apply the first event of a session, which connects it; a refused one does not."""
+        if type(event) is Disconnect:
+            raise UnknownSession(event.session)
+        self._run.flush()
         client = self.core.connect(event.session)
         try:
-            return self._change(client, event)
+            self._run.apply(client, event)
         except SilboError:
             self.core.discard(client)
             raise
-
-    def _change(self, client: Client, event: Event) -> Client:
-        if type(event) is Publish:
-            self._matched(*self.core.apply(client, event))
-        else:
-            self.core.apply(client, event)
-        return client
+        self.clients[event.session] = client
 
     def publish(self, event: Publish) -> Publication:
         """Apply one publish and return its publication; raises if the publish is refused."""

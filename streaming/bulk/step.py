@@ -7,7 +7,6 @@ is its matchable form, a cache that can be rebuilt at any time.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
@@ -17,7 +16,7 @@ from silbo.core.core import Core
 from silbo.core.run import BatchRun
 from silbo.matching.candidates import SubscriptionRow
 from silbo.matching.choice import ChosenIndex
-from silbo.model.events import Disconnect, SetContext, Subscribe, Unsubscribe
+from silbo.model.events import Disconnect, Subscribe, Unsubscribe
 from silbo.model.notification import Publication
 from silbo.streaming.bulk.chunks import ShardBatch
 from silbo.streaming.bulk.idle import IdleFrontier
@@ -163,79 +162,67 @@ def _walk(state: State, passed: Iterable[Arrival]) -> list[NotificationRecord]:
 
 
 class _Walk:
-    """Applies records one after the other; contexts and publications are collected in runs, as in the broker."""
+    """Applies records to the core of a state, through a run, and collects the notifications.
+
+    A topic may be compacted: a subscription may come twice, and an end without its beginning.
+    """
 
     def __init__(self, state: State) -> None:
-        self._state = state
         self._core = state.core
         self._run = BatchRun(state.core, self._matched)
-        self._published: deque[PublicationRecord] = deque()  # the publications of the run
         self.notifications: list[NotificationRecord] = []
 
     def apply(self, record: Record) -> None:
         match record:
             case PublicationRecord():
-                self._publish(record)
+                if self._run.is_batching:  # otherwise there has never been a subscription
+                    self._run.publish(_publication(record))
             case ContextRecord():
                 self._context(record)
             case SubscriptionRecord():
-                self.flush()
                 self._subscribe(record)
             case UnsubscriptionRecord():
-                self.flush()
                 self._unsubscribe(record)
             case _:
                 raise AssertionError(f"nothing to do for {record}")
 
     def flush(self) -> None:
-        """Apply the contexts and publications of the current run."""
+        """Match the publications that were collected."""
         self._run.flush()
 
     def _matched(self, publication: Publication, rows: Sequence[SubscriptionRow]) -> None:
-        published = self._published.popleft()
+        assert publication.time is not None
         for row in sorted(rows, key=lambda row: (row.name, row.id, row.subscriber)):
             notification = row.notification(publication)
             self.notifications.append(
                 NotificationRecord(
-                    published.time, published.publisher, published.name, published.sequence,
+                    publication.time, publication.publisher_uuid, publication.publisher, publication.sequence,
                     row.subscriber, row.name, row.id, publication.attributes, notification.context,
                     publication.payload,
                 )
             )  # fmt: skip
 
-    def _publish(self, record: PublicationRecord) -> None:
-        if not self._run.is_possible:
-            return  # there has never been a subscription
-        publication = Publication(
-            record.name, record.publisher, record.sequence, record.attributes, {**record.for_scope, **record.context},
-            record.context, record.scope, record.payload,
-        )  # fmt: skip
-        self._published.append(record)
-        self._run.publish(publication)
-
     def _context(self, record: ContextRecord) -> None:
         client = self._client(record.subscriber)
-        if self._run.move(client, record.values, whole=True):
-            return
-        self.flush()
-        old = self._core.contexts.at(client.row)
-        changes = {**dict.fromkeys(old.keys() - record.values.keys()), **record.values}
-        self._core.apply(client, SetContext(record.subscriber, changes))
-        self._forget(client)
+        self._run.replace_context(client, record.values)
+        if not record.values:
+            self._forget(client)
 
     def _subscribe(self, record: SubscriptionRecord) -> None:
         client = self._client(record.subscriber)
+        self._end(client, record.id)
         client.name = record.name
-        if record.id in client.subscriptions:
-            self._core.apply(client, Unsubscribe(client.uuid, record.id))
         event = Subscribe(client.uuid, record.id, record.filter, record.context, record.include)
-        self._core.apply(client, event)
+        self._run.apply(client, event)
 
     def _unsubscribe(self, record: UnsubscriptionRecord) -> None:
         client = self._client(record.subscriber)
-        if record.id in client.subscriptions:  # a compacted topic may hold only the end
-            self._core.apply(client, Unsubscribe(client.uuid, record.id))
+        self._end(client, record.id)
         self._forget(client)
+
+    def _end(self, client: Client, id: str) -> None:
+        if id in client.subscriptions:
+            self._run.apply(client, Unsubscribe(client.uuid, id))
 
     def _client(self, uuid: str) -> Client:
         client = self._core.clients.get(uuid)
@@ -244,7 +231,14 @@ class _Walk:
     def _forget(self, client: Client) -> None:
         """Remove a client without subscriptions and context."""
         if not client.subscriptions and not self._core.contexts.at(client.row):
-            self._core.apply(client, Disconnect(client.uuid))
+            self._run.apply(client, Disconnect(client.uuid))
+
+
+def _publication(record: PublicationRecord) -> Publication:
+    return Publication(
+        record.name, record.publisher, record.sequence, record.attributes, {**record.for_scope, **record.context},
+        record.context, record.scope, record.payload, record.time,
+    )  # fmt: skip
 
 
 def records_of(state: State) -> Iterator[Record]:

@@ -9,7 +9,9 @@ import numpy as np
 
 from silbo.compiled import Kernel, digest_of
 from silbo.context import cells as layout
-from silbo.context.cells import CELL_WORDS, KINDS, MOVED, TRACKED, Cells
+from silbo.context import writing
+from silbo.context.cells import Cells
+from silbo.context.writing import note_write, write_cell
 
 
 def write(words, width, column, rows, payloads, metas, stale, moved, queue, state):
@@ -17,14 +19,8 @@ def write(words, width, column, rows, payloads, metas, stale, moved, queue, stat
     one_meta = metas.size == 1
     for i in range(rows.size):
         row = rows[i]
-        at = (row * width + column) * CELL_WORDS
-        words[at] = payloads[i]
-        words[at + 1] = metas[0 if one_meta else i]
-        stale[row] = KINDS
-        if state[TRACKED] and not moved[row]:
-            moved[row] = 1
-            queue[state[MOVED]] = row
-            state[MOVED] += 1
+        write_cell(words, (row * width + column) * layout.CELL_WORDS, payloads[i], metas[0 if one_meta else i])
+        note_write(row, layout.KINDS, stale, moved, queue, state)
 
 
 def _signature() -> Any:
@@ -35,7 +31,7 @@ def _signature() -> Any:
     return types.void(words, int64, int64, words, words, words, flags, flags, types.Array(int32, 1, "C"), words)
 
 
-WRITE = Kernel(write, _signature, digest_of([Path(__file__), Path(layout.__file__)]))
+WRITE = Kernel(write, _signature, digest_of([Path(__file__), Path(layout.__file__), Path(writing.__file__)]))
 
 
 def write_column(

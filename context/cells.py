@@ -84,7 +84,7 @@ class Cells:
         self.columns[name] = column
         self.offsets[name] = column * CELL_WORDS
         for row, value in values.items():
-            self.write(row, name, value)
+            self._write_cell(row, name, value)
         return column
 
     @property
@@ -99,8 +99,39 @@ class Cells:
         self.words.reshape(self.rows, self.stride)[:, column * CELL_WORDS : (column + 1) * CELL_WORDS] = 0
         self._free.append(column)
 
-    def write(self, row: int, name: str, value: ContextValue | None) -> None:
-        """Write one cell; None makes it absent."""
+    def write_row(self, row: int, changes: Mapping[str, ContextValue | None]) -> None:
+        """Write the cells of a row that have columns; None makes one absent."""
+        for name, value in changes.items():
+            self._write_cell(row, name, value)
+        self.note_move(row)
+
+    def write_floats(self, row: int, changes: Mapping[str, float]) -> bool | None:
+        """Write floats over floats, the shortcut of `write_row`; returns whether one changed.
+
+        The table's row becomes stale: it is updated from the cells when it is read. Returns None, and writes nothing,
+        if kernels may have written other kinds of values since.
+        """
+        if self.is_stale[row] > VALUES:
+            return None
+        doubles, offsets, at, changed, zero = self.doubles, self.offsets, row * self.stride, False, False
+        for name, value in changes.items():
+            cell = at + offsets[name]
+            if doubles[cell] != value:
+                doubles[cell] = value
+                changed = True
+            elif value == 0.0:
+                zero = True
+        if changed:
+            if zero:  # 0.0 and -0.0 are equal, but a reader of the row can tell them apart
+                for name, value in changes.items():
+                    doubles[at + offsets[name]] = value
+            if not self.is_stale[row]:
+                self.is_stale[row] = VALUES
+            if self.is_tracked and not self.is_moved[row]:
+                self.note_move(row)
+        return changed
+
+    def _write_cell(self, row: int, name: str, value: ContextValue | None) -> None:
         column = self.columns.get(name)
         if column is None:
             return
@@ -168,7 +199,11 @@ class Cells:
     def clear(self, row: int) -> None:
         """Make every cell of a row absent."""
         for name in self.columns:
-            self.write(row, name, None)
+            self._write_cell(row, name, None)
+
+    def has_new_kinds(self, row: int) -> bool:
+        """Whether kernels may have written values of other kinds, or new variables, since the row was read."""
+        return bool(self.is_stale[row] > VALUES)
 
     def note_move(self, row: int) -> None:
         """Add a row to the queue of rows that a grid must move."""

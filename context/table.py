@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 EMPTY: Context = ReadOnlyDict()
 NOTHING: frozenset[str] = frozenset()
 MANY = 1_024  # sets of names that are interned at most
-VALUES = 1  # as in `cells`, which is imported only at its first use because it imports numpy
 
 
 class ContextTable:
@@ -87,26 +86,9 @@ class ContextTable:
         cells = self.cells
         if cells is None or not self._floats[row].issuperset(changes):
             return None
-        stale = cells.is_stale[row]
-        if stale > VALUES:
-            return None
-        doubles, offsets, at, changed, zero = cells.doubles, cells.offsets, row * cells.stride, False, False
-        for name, value in changes.items():
-            cell = at + offsets[name]
-            if doubles[cell] != value:
-                doubles[cell] = value
-                changed = True
-            elif value == 0.0:
-                zero = True
+        changed = cells.write_floats(row, changes)
         if changed:
-            if zero:  # 0.0 and -0.0 are equal, but a reader of the row can tell them apart
-                for name, value in changes.items():
-                    doubles[at + offsets[name]] = value
             self.writes += 1
-            if not stale:
-                cells.is_stale[row] = VALUES
-            if cells.is_tracked and not cells.is_moved[row]:
-                cells.note_move(row)
         return changed
 
     def holds_floats(self, row: int, names: AbstractSet[str]) -> bool:
@@ -116,7 +98,7 @@ class ContextTable:
 
     def is_of_floats(self, row: int, names: AbstractSet[str]) -> bool:
         """Whether a row has exactly these variables, all of them plain floats that have cells."""
-        if self.cells is not None and self.cells.is_stale[row] > VALUES:
+        if self.cells is not None and self.cells.has_new_kinds(row):
             self._refresh(row)  # kernels may have written values of other kinds, or new variables
         return names == self._floats[row] and len(self._rows[row]) == len(names)
 
@@ -130,9 +112,7 @@ class ContextTable:
         self._widest = max(self._widest, len(merged))
         self.writes += 1
         if self.cells is not None:
-            for name, value in changes.items():
-                self.cells.write(row, name, value)
-            self.cells.note_move(row)
+            self.cells.write_row(row, changes)
             self._floats[row] = self._plain_floats(row)
         return True
 
@@ -193,7 +173,7 @@ class ContextTable:
     def _refresh(self, row: int) -> None:
         """Update a row from its cells: its floats or, if kinds changed, numbers and bools of all columns."""
         cells = self.with_cells()
-        kinds_changed = cells.is_stale[row] > VALUES
+        kinds_changed = cells.has_new_kinds(row)
         cells.is_stale[row] = 0
         names = cells.columns if kinds_changed else self._floats[row]
         written = {name: number for name in names if (number := cells.number_at(row, name)) is not None}

@@ -243,19 +243,19 @@ MUTATIONS = [
     Mutation(
         "skip one residual check",
         "matching/fast/kernels/constraints.py",
-        "for at in range(first, first + count * CONSTRAINT, CONSTRAINT):",
-        "for at in range(first + CONSTRAINT, first + count * CONSTRAINT, CONSTRAINT):",
+        "for at in range(first, first + count * layout.CONSTRAINT, layout.CONSTRAINT):",
+        "for at in range(first + layout.CONSTRAINT, first + count * layout.CONSTRAINT, layout.CONSTRAINT):",
     ),
     Mutation(
         "ignore the signature's collision",
         "matching/fast/kernels/constraints.py",
-        "            if op != MISSING:\n                return False\n            continue",
+        "            if op != layout.MISSING:\n                return False\n            continue",
         "            continue",
     ),
     Mutation(
         "read a stale context row: keep the last truth over publications",
         "matching/fast/kernels/search.py",
-        "    state[LAST_ROW] = -1\n",
+        "    state[layout.LAST_ROW] = -1\n",
         "    pass\n",
     ),
     Mutation(
@@ -266,15 +266,15 @@ MUTATIONS = [
     ),
     Mutation(
         "read a stale context row: write one variable less",
-        "context/table.py",
+        "context/cells.py",
         "            cell = at + offsets[name]\n",
         "            cell = at + min(offsets.values())\n",
     ),
     Mutation(
         "off by one in a range bound: <= as <",
         "matching/fast/kernels/constraints.py",
-        "        return below or equal\n    if op == N_GT",
-        "        return below\n    if op == N_GT",
+        "        return below or equal\n    if op == layout.N_GT",
+        "        return below\n    if op == layout.N_GT",
     ),
     Mutation(
         "off by one in a range bound: the interval of < holds its end",
@@ -321,7 +321,7 @@ MUTATIONS = [
     Mutation(
         "trust an interval with an integer beyond its double",
         "matching/fast/kernels/search.py",
-        "stream_f[i + 1] if stream[i] >> RESIDUE == 0 else np.nan",
+        "stream_f[i + 1] if stream[i] >> layout.RESIDUE == 0 else np.nan",
         "stream_f[i + 1]",
     ),
     Mutation(
@@ -345,8 +345,8 @@ MUTATIONS = [
     Mutation(
         "lose the candidates gathered last",
         "matching/fast/kernels/search.py",
-        "    maybe |= _decide(t, waiting)\n    state[VISITED]",
-        "    state[VISITED]",
+        "    maybe |= _decide(t, waiting)\n    state[layout.VISITED]",
+        "    state[layout.VISITED]",
     ),
     Mutation(
         "take latitudes for too far apart at half the distance",
@@ -357,7 +357,7 @@ MUTATIONS = [
     Mutation(
         "take conditions that only Python can decide for true",
         "matching/fast/kernels/search.py",
-        "subscription if held == TRUE else -1 - subscription",
+        "subscription if held == layout.TRUE else -1 - subscription",
         "subscription",
     ),
     Mutation(
@@ -369,13 +369,13 @@ MUTATIONS = [
     Mutation(
         "look for a longer prefix than there is",
         "matching/fast/kernels/access.py",
-        "    used = min(length, GRAM if way == A_GRAM else LONGEST_KEY)",
-        "    used = min(length, LONGEST_KEY)",
+        "    used = min(length, layout.GRAM if way == layout.A_GRAM else layout.LONGEST_KEY)",
+        "    used = min(length, layout.LONGEST_KEY)",
     ),
     Mutation(
         "let the machine's `or` forget what is unknown",
         "matching/fast/kernels/machine.py",
-        "        found = max(found, each) if each >= UNKNOWN else found",
+        "        found = max(found, each) if each >= layout.UNKNOWN else found",
         "        found = found",
     ),
     Mutation(
@@ -387,7 +387,7 @@ MUTATIONS = [
     Mutation(
         "do not update the place of an entry that moved in a list",
         "matching/fast/kernels/lists.py",
-        "            conjunctions[(who & 0xFFFFFFFF) * CONJUNCTION + C_PLACE] = place\n",
+        "            conjunctions[(who & 0xFFFFFFFF) * layout.CONJUNCTION + layout.C_PLACE] = place\n",
         "            pass\n",
     ),
     Mutation(

@@ -13,57 +13,41 @@ import numpy as np
 
 from silbo.compiled import CHECKED
 from silbo.context.cells import Cells
+from silbo.matching.fast.kernels import layout
 from silbo.matching.fast.kernels.handles import ARRAYS
-from silbo.matching.fast.kernels.layout import (
-    ATTRIBUTE,
-    COLUMNS,
-    CONJUNCTION,
-    DEPTH,
-    FAMILY,
-    FREE_CONJUNCTION,
-    FREE_LIST,
-    LIST,
-    POSTING,
-    PROGRAM,
-    SEED,
-    SLICE,
-    STATE,
-    SUBSCRIPTION,
-    VALUE,
-)
 from silbo.model.values import MAX_STRING
 
 # the initial size of each array; `Cells` owns those of the contexts
 FIRST_SIZES = {
-    "state": STATE,
+    "state": layout.STATE,
     "words": 4_096,
-    "postings": 256 * POSTING,
+    "postings": 256 * layout.POSTING,
     "keys": 2 * 512,
-    "lists": 256 * LIST,
-    "conjunctions": 256 * CONJUNCTION,
-    "subscriptions": 256 * SUBSCRIPTION,
+    "lists": 256 * layout.LIST,
+    "conjunctions": 256 * layout.CONJUNCTION,
+    "subscriptions": 256 * layout.SUBSCRIPTION,
     "stamps": 256,
-    "attributes": 64 * ATTRIBUTE,
+    "attributes": 64 * layout.ATTRIBUTE,
     "pubs": 64,
-    "programs": 16 * PROGRAM,
-    "families": FAMILY,
+    "programs": 16 * layout.PROGRAM,
+    "families": layout.FAMILY,
     "places": 0,
-    "slices": 256 * SLICE,
+    "slices": 256 * layout.SLICE,
     "near": 1_024,
-    "stack": DEPTH * VALUE,
+    "stack": layout.DEPTH * layout.VALUE,
     "failure": MAX_STRING + 1,  # a pattern may be a value, not only a constant
     "gathered": 64,
     "out": 8_192,  # no filter names more attributes
     "ends": 4_096,
 }
 STRIDES = {
-    "postings": POSTING,
-    "lists": LIST,
-    "conjunctions": CONJUNCTION,
-    "subscriptions": SUBSCRIPTION,
-    "attributes": ATTRIBUTE,
-    "programs": PROGRAM,
-    "families": FAMILY,
+    "postings": layout.POSTING,
+    "lists": layout.LIST,
+    "conjunctions": layout.CONJUNCTION,
+    "subscriptions": layout.SUBSCRIPTION,
+    "attributes": layout.ATTRIBUTE,
+    "programs": layout.PROGRAM,
+    "families": layout.FAMILY,
 }
 ADOPTED = {
     "contexts": "state",
@@ -86,8 +70,8 @@ class Arrays:
         self._held: dict[str, np.ndarray[Any, Any]] = {}
         for name, size in FIRST_SIZES.items():
             self._hold(name, np.zeros(size, ARRAYS[name]))
-        self.state[[FREE_CONJUNCTION, FREE_LIST]] = -1
-        self.state[SEED] = randbits(63)
+        self.state[[layout.FREE_CONJUNCTION, layout.FREE_LIST]] = -1
+        self.state[layout.SEED] = randbits(63)
         self.adopt(np.zeros(64, np.int64))
 
     if TYPE_CHECKING:
@@ -119,7 +103,7 @@ class Arrays:
         for name, theirs in ADOPTED.items():
             self._hold(name, getattr(self._cells, theirs))
         self.generation = self._cells.generation
-        self.state[COLUMNS] = self._cells.width
+        self.state[layout.COLUMNS] = self._cells.width
         self._make_handle()
 
     def _hold(self, name: str, array: np.ndarray[Any, Any]) -> None:

@@ -8,18 +8,17 @@ import numpy as np
 
 from silbo.matching.fast.arrays import Arrays
 from silbo.matching.fast.kernels import layout
-from silbo.matching.fast.kernels.layout import CONJUNCTION, LIST, POSTING, PROGRAM
 
 
 def pack_postings(arrays: Arrays) -> None:
     """Give every list a slice that fits it, with room for a quarter more."""
-    lists = arrays.lists.reshape(-1, LIST)[: arrays.state[layout.LISTS]]
+    lists = arrays.lists.reshape(-1, layout.LIST)[: arrays.state[layout.LISTS]]
     live = lists[lists[:, layout.L_COUNT] > 0]
     capacities = live[:, layout.L_COUNT] + live[:, layout.L_COUNT] // 4
     starts = np.cumsum(capacities) - capacities
     total = int(capacities.sum())
-    postings = np.zeros((max(256, total + total // 4), POSTING), np.int64)
-    old = arrays.postings.reshape(-1, POSTING)
+    postings = np.zeros((max(256, total + total // 4), layout.POSTING), np.int64)
+    old = arrays.postings.reshape(-1, layout.POSTING)
     into, source = _moves(live[:, layout.L_START], live[:, layout.L_COUNT], starts)
     postings[into] = old[source]
     which = np.flatnonzero(lists[:, layout.L_COUNT] > 0)
@@ -31,8 +30,8 @@ def pack_postings(arrays: Arrays) -> None:
 
 def pack_words(arrays: Arrays) -> None:
     """Move the blocks of conjunctions and programs together."""
-    conjunctions = arrays.conjunctions.reshape(-1, CONJUNCTION)[: arrays.state[layout.CONJUNCTIONS]]
-    programs = arrays.programs.reshape(-1, PROGRAM)
+    conjunctions = arrays.conjunctions.reshape(-1, layout.CONJUNCTION)[: arrays.state[layout.CONJUNCTIONS]]
+    programs = arrays.programs.reshape(-1, layout.PROGRAM)
     filters = np.flatnonzero(conjunctions[:, layout.C_SUBSCRIPTION] >= 0)
     functions = np.flatnonzero(programs[:, layout.R_WORDS] > 0)
     firsts = np.concatenate([conjunctions[filters, layout.C_FIRST], programs[functions, layout.R_FIRST]]).astype(
@@ -53,9 +52,9 @@ def pack_words(arrays: Arrays) -> None:
 
 def _tell_postings(arrays: Arrays, conjunctions: np.ndarray[Any, Any]) -> None:
     """Update the postings, which hold the first word of their conjunction's block."""
-    lists = arrays.lists.reshape(-1, LIST)
+    lists = arrays.lists.reshape(-1, layout.LIST)
     at = lists[conjunctions[:, layout.C_LIST], layout.L_START] + conjunctions[:, layout.C_PLACE]
-    blocks = arrays.postings.reshape(-1, POSTING)[:, layout.P_BLOCK]
+    blocks = arrays.postings.reshape(-1, layout.POSTING)[:, layout.P_BLOCK]
     blocks[at] = (blocks[at] & ~np.int64(0xFFFFFFFF)) | conjunctions[:, layout.C_FIRST]
 
 

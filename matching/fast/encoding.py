@@ -15,19 +15,6 @@ import numpy as np
 from silbo.context.scalars import EXACT, bool_mask, encoded_number, listed, set_block
 from silbo.language import tree
 from silbo.matching.fast.kernels import layout
-from silbo.matching.fast.kernels.layout import (
-    BOOL,
-    CONSTRAINT,
-    FLAGS,
-    HEAD,
-    KIND,
-    NUMBER,
-    RESIDUE,
-    SCALAR,
-    SET,
-    SHAPE,
-    STRING,
-)
 from silbo.matching.fast.names import Names
 from silbo.matching.normal_form import FilterAtom
 from silbo.model.geometry import Geometry
@@ -37,7 +24,7 @@ Literal: TypeAlias = tuple[FilterAtom, bool]  # an atom, and whether it is negat
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
-IS_NUMBER, IS_BOOL, IS_STRING = NUMBER << KIND, BOOL << KIND, STRING << KIND
+IS_NUMBER, IS_BOOL, IS_STRING = layout.NUMBER << layout.KIND, layout.BOOL << layout.KIND, layout.STRING << layout.KIND
 
 NUMBERS = {
     "=": layout.N_EQ,
@@ -92,11 +79,11 @@ class Encoder:
 
     def conjunction(self, constraints: Sequence[Literal]) -> tuple[int, int]:
         """Write a conjunction's block at the beginning of the stream; returns its numbers of constraints and words."""
-        end = len(constraints) * CONSTRAINT
+        end = len(constraints) * layout.CONSTRAINT
         if end > len(self._words):
             self.make_room(end)
         for i, (atom, negated) in enumerate(constraints):
-            end = self._constraint(atom, negated, i * CONSTRAINT, end)
+            end = self._constraint(atom, negated, i * layout.CONSTRAINT, end)
         return len(constraints), end
 
     def _constraint(self, atom: FilterAtom, negated: bool, at: int, end: int) -> int:
@@ -106,7 +93,7 @@ class Encoder:
             value: Any = atom.right.value  # type: ignore[union-attr]
             number = self.attributes.ids[atom.left.name]  # type: ignore[union-attr]
             if -EXACT <= value <= EXACT:
-                self._words[at] = number | NUMBERS[atom.operator] << KIND
+                self._words[at] = number | NUMBERS[atom.operator] << layout.KIND
                 self._doubles[at + 1] = value
                 return end
         match atom:
@@ -123,13 +110,13 @@ class Encoder:
                 raise AssertionError(f"a filter cannot contain {atom}")
 
     def _put(self, at: int, attribute: int, operator: int, payload: int = 0) -> None:
-        self._words[at] = attribute | operator << KIND
+        self._words[at] = attribute | operator << layout.KIND
         self._words[at + 1] = payload
 
     def _comparison(self, operator: str, name: str, kind: str, value: Any, at: int, end: int) -> int:
         if kind == "number":
             number, residue = encoded_number(value)
-            self._words[at] = self.attributes.ids[name] | NUMBERS[operator] << KIND | residue << RESIDUE
+            self._words[at] = self.attributes.ids[name] | NUMBERS[operator] << layout.KIND | residue << layout.RESIDUE
             self._doubles[at + 1] = number
             return end
         if kind == "bool":
@@ -157,7 +144,7 @@ class Encoder:
             mask = int(bool_mask(values))
             self._put(at, self.attributes.ids[name], layout.B_IN, 3 - mask if negated else mask)
             return end
-        code = NUMBER if kind == "number" else STRING
+        code = layout.NUMBER if kind == "number" else layout.STRING
         operator = (
             (layout.N_NOT_IN if negated else layout.N_IN)
             if kind == "number"
@@ -176,14 +163,14 @@ class Encoder:
 
     def context(self, row: int, cells: Sequence[tuple[int, float]], at: int) -> int:
         """Write a change of floats in a row's cells, given by their columns; returns where it ends."""
-        end = at + HEAD + SCALAR * len(cells)
+        end = at + layout.HEAD + layout.SCALAR * len(cells)
         if end > len(self._words):
             self.make_room(end)
         words = self._words
         words[at] = layout.SET_CONTEXT | len(cells) << 8 | row << 32
         words[at + 1] = end - at
         for i, (column, value) in enumerate(cells):
-            here = at + HEAD + SCALAR * i
+            here = at + layout.HEAD + layout.SCALAR * i
             words[here] = column
             self._doubles[here + 1] = value
             words[here + 2] = IS_NUMBER
@@ -191,7 +178,7 @@ class Encoder:
 
     def contexts(self, rows: Numbers, columns: Sequence[tuple[int, Numbers]], at: int) -> int:
         """Write changes of floats in many rows, one event each; returns where they end."""
-        length = HEAD + SCALAR * len(columns)
+        length = layout.HEAD + layout.SCALAR * len(columns)
         end = at + length * rows.size
         if end > len(self._words):
             self.make_room(end)
@@ -199,7 +186,7 @@ class Encoder:
         events[:, 0] = layout.SET_CONTEXT | len(columns) << 8 | rows.astype(np.int64) << 32
         events[:, 1] = length
         for i, (column, values) in enumerate(columns):
-            here = HEAD + SCALAR * i
+            here = layout.HEAD + layout.SCALAR * i
             events[:, here] = column
             events[:, here + 1] = np.ascontiguousarray(values, np.float64).view(np.int64)
             events[:, here + 2] = IS_NUMBER
@@ -215,14 +202,14 @@ class Encoder:
             return self._publication(attributes, offered, at, pause)
 
     def _publication(self, attributes: Attributes, offered: Context, at: int, pause: bool) -> int:
-        first = at + HEAD
-        text = (first + SCALAR * (len(attributes) + len(offered))) * 8
+        first = at + layout.HEAD
+        text = (first + layout.SCALAR * (len(attributes) + len(offered))) * 8
         known, text = self._scalars(attributes, self.attributes.numbers, first, text)
         sent = 0
         if offered and self.variables.numbers:
-            sent, text = self._scalars(offered, self.variables.numbers, first + known * SCALAR, text)
+            sent, text = self._scalars(offered, self.variables.numbers, first + known * layout.SCALAR, text)
         end = (text + 7) // 8
-        self._words[at] = layout.PUBLISH | known << 8 | sent << 24 | int(pause) << FLAGS
+        self._words[at] = layout.PUBLISH | known << 8 | sent << 24 | int(pause) << layout.FLAGS
         self._words[at + 1] = end - at
         self._words[end - 1]  # raises IndexError if the stream is too short
         return end
@@ -246,7 +233,7 @@ class Encoder:
                 words[at] = meta
                 doubles[at + 1] = value
                 if not -EXACT <= value <= EXACT:
-                    words[at] = meta | encoded_number(value)[1] << RESIDUE
+                    words[at] = meta | encoded_number(value)[1] << layout.RESIDUE
             elif kind is str:
                 data = value.encode()
                 words[at] = meta ^ IS_NUMBER | IS_STRING
@@ -259,19 +246,19 @@ class Encoder:
                 words[at + 1] = int(value)
             else:
                 text = self._block(value, meta ^ IS_NUMBER, at, text)  # the id alone
-            at += SCALAR
-        return (at - first) // SCALAR, text
+            at += layout.SCALAR
+        return (at - first) // layout.SCALAR, text
 
     def _block(self, value: ValueSet | Geometry, number: int, at: int, text: int) -> int:
         """Write a publisher's set or geometry; returns where the text ends."""
         start = (text + 7) // 8
         self._words[at + 2] = start
         if isinstance(value, Geometry):
-            self._words[at] = number | SHAPE << KIND
+            self._words[at] = number | layout.SHAPE << layout.KIND
             for i, bound in enumerate(value.bounds, start):
                 self._doubles[i] = bound
             return (start + 4) * 8
-        self._words[at] = number | SET << KIND
+        self._words[at] = number | layout.SET << layout.KIND
         block = set_block(value)
         if start + block.size > len(self._words):
             raise IndexError
@@ -284,4 +271,4 @@ def _most_words(attributes: Attributes, offered: Context) -> int:
     values = [*attributes.values(), *offered.values()]
     members = [each for value in values if isinstance(value, ValueSet) for each in value]
     text = sum(4 * len(value) + 8 for value in (*values, *members) if isinstance(value, str))
-    return HEAD + 16 * len(values) + 2 * len(members) + text // 8 + 16
+    return layout.HEAD + 16 * len(values) + 2 * len(members) + text // 8 + 16

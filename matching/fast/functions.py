@@ -16,7 +16,6 @@ from silbo.context.function import ContextFunction
 from silbo.language import tree
 from silbo.matching.fast.boxes import Axis, Box, box_of
 from silbo.matching.fast.kernels import layout
-from silbo.matching.fast.kernels.layout import FAMILY, PLACE, PROGRAM
 from silbo.matching.fast.programs import Program
 
 if TYPE_CHECKING:
@@ -132,15 +131,15 @@ class Functions:
         arrays.words[first : first + words.size] = words
         arrays.state[layout.WORDS] += words.size
         number = self._free_programs.pop() if self._free_programs else len(self._uses)
-        arrays.grow("programs", (number + 1) * PROGRAM)
+        arrays.grow("programs", (number + 1) * layout.PROGRAM)
         # a program as cheap as a box is evaluated before the constraints, until the planner has measured it
         record = [first, program.size, -1, int(program.is_cheap), 0, 0, words.size, 0]
-        arrays.programs[number * PROGRAM : (number + 1) * PROGRAM] = record
+        arrays.programs[number * layout.PROGRAM : (number + 1) * layout.PROGRAM] = record
         return number
 
     def _forget(self, use: _Use, function: ContextFunction) -> None:
         arrays = self._index.arrays
-        at = use.program * PROGRAM
+        at = use.program * layout.PROGRAM
         arrays.state[layout.WORDS_DEAD] += arrays.programs[at + layout.R_WORDS]
         arrays.programs[at + layout.R_WORDS] = arrays.programs[at + layout.R_SIZE] = 0
         self._free_programs.append(use.program)
@@ -168,7 +167,7 @@ class Functions:
         if family.number == WAITING and self._free_numbers:
             self._give_grid(family)
         if family.number != WAITING:
-            self._index.arrays.programs[program * PROGRAM + layout.R_FAMILY] = family.number
+            self._index.arrays.programs[program * layout.PROGRAM + layout.R_FAMILY] = family.number
             self._write(family)
         return family
 
@@ -192,8 +191,8 @@ class Functions:
         """Free a family's grid. Its subscriptions are found by content from now on."""
         if family.is_active:
             self._index.change_plan(family, active=False)
-        at = family.number * FAMILY
-        self._index.arrays.families[at : at + FAMILY] = 0
+        at = family.number * layout.FAMILY
+        self._index.arrays.families[at : at + layout.FAMILY] = 0
         self.families.remove(family)
         self._free_numbers.append(family.number)
         family.number = WAITING
@@ -203,16 +202,16 @@ class Functions:
     def _tell_programs(self, family: Family) -> None:
         programs = self._index.arrays.programs
         for program in family.programs:
-            programs[program * PROGRAM + layout.R_FAMILY] = family.number
+            programs[program * layout.PROGRAM + layout.R_FAMILY] = family.number
 
     def _write(self, family: Family) -> None:
         is_geo, axes, order = family.key
         arrays = self._index.arrays
         state = arrays.state
         if state[layout.FAMILIES] <= family.number:
-            arrays.grow("families", (family.number + 1) * FAMILY)
+            arrays.grow("families", (family.number + 1) * layout.FAMILY)
             state[layout.FAMILIES] = family.number + 1
-        at = family.number * FAMILY
+        at = family.number * layout.FAMILY
         whole = [int(family.is_active), int(is_geo)]
         for axis in (*axes, None)[:2]:
             whole += [-1, -1] if axis is None else [self._index.variable(axis.pub), self._index.column(axis.this) or 0]
@@ -243,11 +242,11 @@ class Functions:
         families, width = int(arrays.state[layout.FAMILIES]), int(arrays.state[layout.WIDTH])
         rows = self._index.context_rows
         arrays.grow("near", rows)
-        if families == 0 or arrays.places.size == rows * max(width, families) * PLACE:
+        if families == 0 or arrays.places.size == rows * max(width, families) * layout.PLACE:
             return
-        places = np.tile(np.array([-1, 0, -1, 0], np.int32), rows * families).reshape(rows, families, PLACE)
+        places = np.tile(np.array([-1, 0, -1, 0], np.int32), rows * families).reshape(rows, families, layout.PLACE)
         if width:
-            old = arrays.places.reshape(-1, width, PLACE)
+            old = arrays.places.reshape(-1, width, layout.PLACE)
             places[: len(old), :width] = old
         arrays.replace("places", places.reshape(-1))
         arrays.state[layout.WIDTH] = families

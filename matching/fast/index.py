@@ -21,19 +21,6 @@ from silbo.matching.fast.encoding import Encoder, Literal
 from silbo.matching.fast.filing import filed
 from silbo.matching.fast.functions import Family, Functions
 from silbo.matching.fast.kernels import entries, layout
-from silbo.matching.fast.kernels.layout import (
-    A_NAMED,
-    ATTRIBUTE,
-    CONJUNCTION,
-    DONE,
-    FAMILY,
-    LIST,
-    OUT,
-    PAUSED,
-    POSTING,
-    PUBLICATIONS,
-    SUBSCRIPTION,
-)
 from silbo.matching.fast.names import Names
 from silbo.matching.fast.planner import Plan, Planner
 from silbo.matching.normal_form import named
@@ -79,7 +66,7 @@ class FastIndex:
         program = -1 if row.function is None else self._functions.take(row.function)
         slot = self._slot(row)
         fields: Any = self.arrays.subscriptions.data
-        at = slot * SUBSCRIPTION
+        at = slot * layout.SUBSCRIPTION
         fields[at + layout.S_HEAD] = -1
         fields[at + layout.S_ROW] = self.contexts.row(row.subscriber)
         fields[at + layout.S_PROGRAM] = program
@@ -122,9 +109,9 @@ class FastIndex:
         else:
             slot = len(self._rows)
             self._rows.append(row)
-            if (slot + 1) * SUBSCRIPTION > self.arrays.subscriptions.size:
-                self.arrays.grow("subscriptions", (slot + 1) * SUBSCRIPTION)
-                self.arrays.grow("stamps", self.arrays.subscriptions.size // SUBSCRIPTION)
+            if (slot + 1) * layout.SUBSCRIPTION > self.arrays.subscriptions.size:
+                self.arrays.grow("subscriptions", (slot + 1) * layout.SUBSCRIPTION)
+                self.arrays.grow("stamps", self.arrays.subscriptions.size // layout.SUBSCRIPTION)
         row.slot = slot
         return slot
 
@@ -144,8 +131,8 @@ class FastIndex:
         number = self.attributes.ids.get(name)
         if number is None:
             number = self.attributes.take(name)
-            self.arrays.grow("attributes", len(self.attributes) * ATTRIBUTE)
-            self.arrays.attributes[number * ATTRIBUTE : (number + 1) * ATTRIBUTE] = 0
+            self.arrays.grow("attributes", len(self.attributes) * layout.ATTRIBUTE)
+            self.arrays.attributes[number * layout.ATTRIBUTE : (number + 1) * layout.ATTRIBUTE] = 0
         return number
 
     def variable(self, name: str) -> int:
@@ -159,7 +146,7 @@ class FastIndex:
     def forget_attribute(self, name: str) -> None:
         """Free an attribute's id, if no function reads it and no filter names it."""
         number = self.attributes.ids[name]
-        if self.arrays.attributes[number * ATTRIBUTE + A_NAMED] == 0 and not self._functions.reads(name):
+        if self.arrays.attributes[number * layout.ATTRIBUTE + layout.A_NAMED] == 0 and not self._functions.reads(name):
             self.attributes.forget(name)
 
     # publications
@@ -188,15 +175,15 @@ class FastIndex:
         """The slots of the subscriptions that get a message, and of those that only Python can decide."""
         end = self._encoder.publication(attributes, offered)
         state, arrays = self._state, self.arrays
-        state[OUT] = state[PUBLICATIONS] = 0
+        state[layout.OUT] = state[layout.PUBLICATIONS] = 0
         if self._cells.generation != arrays.generation or self._encoder.stream is not arrays.stream:
             self._adopt()
         status = self._run(arrays.handle, 0, end)
-        if status > PAUSED:
+        if status > layout.PAUSED:
             status = self._call(self._run, 0, end)
-        hits = arrays.out[: state[OUT]].copy()
+        hits = arrays.out[: state[layout.OUT]].copy()
         self._planner.count(1)
-        if status == DONE:
+        if status == layout.DONE:
             return hits, NOBODY
         return hits[hits >= 0], -1 - hits[hits < 0]
 
@@ -213,16 +200,16 @@ class FastIndex:
         """
         state, arrays, at = self._state, self.arrays, 0
         while at < batch.size:
-            state[OUT] = state[PUBLICATIONS] = 0
+            state[layout.OUT] = state[layout.PUBLICATIONS] = 0
             arrays.adopt(batch.stream)
             self._functions.make_places()
             status = self._run(arrays.handle, at, batch.size)
             at = state[layout.HALTED]
             # if `out` is full after some publications, the next run continues with an empty one
-            if status > PAUSED and not (status == layout.GROW_OUT and state[PUBLICATIONS]):
+            if status > layout.PAUSED and not (status == layout.GROW_OUT and state[layout.PUBLICATIONS]):
                 self._grow(status)
             self.contexts.take_writes()
-            hits, ends = arrays.out[: state[OUT]].copy(), arrays.ends[: state[PUBLICATIONS]].tolist()
+            hits, ends = arrays.out[: state[layout.OUT]].copy(), arrays.ends[: state[layout.PUBLICATIONS]].tolist()
             self._planner.count(len(ends))
             yield from self._parts(hits, ends)
 
@@ -246,7 +233,7 @@ class FastIndex:
             if self._cells.generation != self.arrays.generation or self._encoder.stream is not self.arrays.stream:
                 self._adopt()
             status: int = kernel(self.arrays.handle, *arguments)
-            if status <= PAUSED:
+            if status <= layout.PAUSED:
                 return status
             self._grow(status)
 
@@ -260,20 +247,20 @@ class FastIndex:
             case layout.GROW_POSTINGS if 2 * state[layout.POSTINGS] > 3 * state[layout.POSTINGS_LIVE] + 2_048:
                 pack_postings(arrays)
             case layout.GROW_POSTINGS:
-                arrays.grow("postings", int(state[layout.POSTINGS] + state[layout.NEEDED]) * POSTING)
+                arrays.grow("postings", int(state[layout.POSTINGS] + state[layout.NEEDED]) * layout.POSTING)
             case layout.GROW_KEYS:
                 arrays.replace("keys", np.zeros(2 * arrays.keys.size, np.int64))
                 self._change(arrays.handle, entries.REHASH, 0, 0)
             case layout.GROW_LISTS:
-                arrays.grow("lists", arrays.lists.size + LIST)
-                arrays.grow("slices", layout.SLICE * (arrays.lists.size // LIST))
+                arrays.grow("lists", arrays.lists.size + layout.LIST)
+                arrays.grow("slices", layout.SLICE * (arrays.lists.size // layout.LIST))
             case layout.GROW_WORDS:
                 arrays.grow("words", int(state[layout.WORDS] + state[layout.NEEDED]))
             case layout.GROW_CONJUNCTIONS:
-                arrays.grow("conjunctions", arrays.conjunctions.size + CONJUNCTION)
+                arrays.grow("conjunctions", arrays.conjunctions.size + layout.CONJUNCTION)
             case layout.GROW_OUT:
                 # room for all subscriptions once, and for the hits of many publications of a batch
-                arrays.grow("out", arrays.subscriptions.size // SUBSCRIPTION + OUT_ROOM)
+                arrays.grow("out", arrays.subscriptions.size // layout.SUBSCRIPTION + OUT_ROOM)
                 arrays.grow("ends", int(state[layout.PUBLICATIONS]) + 1)
             case _:
                 raise AssertionError(f"no kernel returns {status}")
@@ -297,7 +284,7 @@ class FastIndex:
             self._call(self._change, entries.UNFILE_FAMILY, family.number, int(active))
             self._call(self._change, entries.FILE_FAMILY, family.number, 0)
         else:
-            self.arrays.families[family.number * FAMILY + layout.F_ACTIVE] = active
+            self.arrays.families[family.number * layout.FAMILY + layout.F_ACTIVE] = active
         self.track()
 
     def begins_with_grid(self) -> bool:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from silbo.matching.fast.kernels import layout
-from silbo.matching.fast.kernels.layout import ATTRIBUTE, FAMILY, PROGRAM
 
 if TYPE_CHECKING:
     from silbo.matching.fast.functions import Family
@@ -64,10 +63,10 @@ class Planner:
         arrays = self._index.arrays
         if arrays.state[layout.SEEN] > MANY:
             arrays.state[layout.SEEN] //= 2
-            arrays.attributes.reshape(-1, ATTRIBUTE)[:, layout.A_SEEN] //= 2
+            arrays.attributes.reshape(-1, layout.ATTRIBUTE)[:, layout.A_SEEN] //= 2
 
     def _plan_family(self, family: Family) -> None:
-        words = self._index.arrays.families[family.number * FAMILY : (family.number + 1) * FAMILY]
+        words = self._index.arrays.families[family.number * layout.FAMILY : (family.number + 1) * layout.FAMILY]
         counts = words[layout.F_SAMPLED : layout.F_LOOKED + 1]
         sampled, by_content, by_context, walks, walked, looked = counts.tolist()
         if sampled < ENOUGH:
@@ -86,7 +85,7 @@ class Planner:
     def _plan_order(self) -> None:
         """Choose for each function whether it is evaluated before or after the constraints."""
         state = self._index.arrays.state
-        programs = self._index.arrays.programs.reshape(-1, PROGRAM)
+        programs = self._index.arrays.programs.reshape(-1, layout.PROGRAM)
         tried, held = programs[:, layout.R_TRIED], programs[:, layout.R_HELD]
         known = (tried >= 32) & (programs[:, layout.R_SIZE] > 0)
         if not known.any():

@@ -15,10 +15,9 @@ from silbo.context.scalars import bits, bool_mask, encoded_number, listed, packe
 from silbo.exhaustive import assert_never
 from silbo.language import tree
 from silbo.matching.fast.kernels import layout
-from silbo.matching.fast.kernels.layout import BOOL, NUMBER, SCALAR, SHAPE, STRING
 from silbo.model.geometry import geometry
 
-KINDS = {"number": NUMBER, "bool": BOOL, "string": STRING}
+KINDS = {"number": layout.NUMBER, "bool": layout.BOOL, "string": layout.STRING}
 COMPARISONS: Mapping[str, int] = {
     "=": layout.EQ,
     "!=": layout.NE,
@@ -67,7 +66,7 @@ class Program:
     @property
     def size(self) -> int:
         """The size of the instructions in words."""
-        return len(self._code) * SCALAR
+        return len(self._code) * layout.SCALAR
 
     @property
     def is_cheap(self) -> bool:
@@ -146,9 +145,9 @@ class Program:
         kind = KINDS[members[0].kind]
         # without duplicates, as in the list that is searched
         values = list(dict.fromkeys(member.value for member in members))
-        mask = int(bool_mask(values)) if kind == BOOL else 0
+        mask = int(bool_mask(values)) if kind == layout.BOOL else 0
         at = self._emit(layout.IN_LIST, payload=mask, kind=kind)
-        if kind != BOOL:
+        if kind != layout.BOOL:
             self._lists.append((at, kind, values))
 
     # values
@@ -185,11 +184,11 @@ class Program:
     def _constant(self, kind: str, value: Any) -> None:
         if kind == "number":
             number, residue = encoded_number(value)
-            self._emit(layout.CONSTANT, payload=bits(number), kind=NUMBER, residue=residue)
+            self._emit(layout.CONSTANT, payload=bits(number), kind=layout.NUMBER, residue=residue)
         elif kind == "bool":
-            self._emit(layout.CONSTANT, payload=int(value), kind=BOOL)
+            self._emit(layout.CONSTANT, payload=int(value), kind=layout.BOOL)
         else:
-            at = self._emit(layout.CONSTANT, payload=hash(value), kind=STRING)
+            at = self._emit(layout.CONSTANT, payload=hash(value), kind=layout.STRING)
             data = value.encode()
             self._data.append((at, packed(data), len(data)))
 
@@ -203,7 +202,7 @@ class Program:
                 self._both(x, y)
                 self._emit(layout.POINT)
             case tree.GeometryConstant(_, wkt):
-                at = self._emit(layout.CONSTANT, kind=SHAPE)
+                at = self._emit(layout.CONSTANT, kind=layout.SHAPE)
                 self._data.append((at, np.array(geometry(wkt).bounds, np.float64).view(np.int64), -1))
             case _:
                 assert_never(node)

@@ -17,7 +17,6 @@ from silbo.matching.decision import gets
 from silbo.matching.fast.functions import MAX_FAMILIES
 from silbo.matching.fast.index import FastIndex
 from silbo.matching.fast.kernels import layout
-from silbo.matching.fast.kernels.layout import SEED
 from silbo.matching.fast.kernels.lists import mixed
 from silbo.matching.filter import Filter
 from silbo.model.notification import Publication
@@ -517,7 +516,7 @@ def test_a_constant_with_the_key_of_another_attribute_hides_no_subscription():
     """Somebody who knows the seed can invert keys: this number was computed to have the key of x's numbers."""
     for order in (("b", "x"), ("x", "b")):
         matcher = Matcher()
-        matcher.index.arrays.state[SEED] = 0
+        matcher.index.arrays.state[layout.SEED] = 0
         matcher.add("mallory", "b = 6.1701799510912654e-164")
         matcher.add("victim", "x >= 5")
         message = {"b": 6.1701799510912654e-164, "x": 5}

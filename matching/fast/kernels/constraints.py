@@ -6,6 +6,7 @@ A constraint holds only if it is true; unknown (an absent attribute, a value of 
 from __future__ import annotations
 
 from silbo.compiled import inner
+from silbo.matching.fast.kernels import layout
 from silbo.matching.fast.kernels.handles import (
     attributes_of,
     failure_of,
@@ -17,91 +18,53 @@ from silbo.matching.fast.kernels.handles import (
     words_f_of,
     words_of,
 )
-from silbo.matching.fast.kernels.layout import (
-    A_SLOT,
-    ATTRIBUTE,
-    B_IN,
-    BEGINS,
-    BOOL,
-    CONSTRAINT,
-    ENDS,
-    EXISTS,
-    HOLDS,
-    KIND,
-    MISSING,
-    N_EQ,
-    N_GE,
-    N_GT,
-    N_IN,
-    N_LE,
-    N_LT,
-    N_NE,
-    NUMBER,
-    PASSED,
-    RESIDUE,
-    S_BEGINS,
-    S_ENDS,
-    S_EQ,
-    S_GE,
-    S_GT,
-    S_HOLDS,
-    S_IN,
-    S_LE,
-    S_LT,
-    S_NE,
-    S_NOT_BEGINS,
-    S_NOT_ENDS,
-    S_NOT_IN,
-    STRING,
-    TESTED,
-)
 from silbo.matching.fast.kernels.strings import fits, order, same
 
 
 @inner
 def all_hold(t, first, count):
     """Whether every constraint of the block that begins at word `first` holds."""
-    state_of(t)[TESTED] += 1
+    state_of(t)[layout.TESTED] += 1
     stream = stream_of(t)
     stream_f = stream_f_of(t)
     words = words_of(t)
     words_f = words_f_of(t)
     attributes = attributes_of(t)
-    for at in range(first, first + count * CONSTRAINT, CONSTRAINT):
+    for at in range(first, first + count * layout.CONSTRAINT, layout.CONSTRAINT):
         meta = words[at]
-        op = (meta >> KIND) & 0xFF
-        slot = attributes[(meta & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT]
+        op = (meta >> layout.KIND) & 0xFF
+        slot = attributes[(meta & 0xFFFFFFFF) * layout.ATTRIBUTE + layout.A_SLOT]
         if slot == 0:
-            if op != MISSING:
+            if op != layout.MISSING:
                 return False
             continue
-        if op <= MISSING:
-            if op == EXISTS:
+        if op <= layout.MISSING:
+            if op == layout.EXISTS:
                 continue
             return False
-        kind = (stream[slot] >> KIND) & 0xFF
-        if op < B_IN:
-            if kind != NUMBER:
+        kind = (stream[slot] >> layout.KIND) & 0xFF
+        if op < layout.B_IN:
+            if kind != layout.NUMBER:
                 return False
-            residue = stream[slot] >> RESIDUE
-            if op <= N_GE:
-                if not number_holds(op, stream_f[slot + 1], residue, words_f[at + 1], meta >> RESIDUE):
+            residue = stream[slot] >> layout.RESIDUE
+            if op <= layout.N_GE:
+                if not number_holds(op, stream_f[slot + 1], residue, words_f[at + 1], meta >> layout.RESIDUE):
                     return False
             else:
                 span = words[at + 1]
                 start = first + (span & 0xFFFFFFFF)
-                if number_in(stream_f[slot + 1], residue, words, words_f, start, span >> 32) != (op == N_IN):
+                if number_in(stream_f[slot + 1], residue, words, words_f, start, span >> 32) != (op == layout.N_IN):
                     return False
-        elif op == B_IN:
-            if kind != BOOL or (words[at + 1] >> stream[slot + 1]) & 1 == 0:
+        elif op == layout.B_IN:
+            if kind != layout.BOOL or (words[at + 1] >> stream[slot + 1]) & 1 == 0:
                 return False
         else:
-            if kind != STRING:
+            if kind != layout.STRING:
                 return False
             span = stream[slot + 2]
             if not _string_holds(t, op, at, first, stream[slot + 1], span & 0xFFFFFFFF, span >> 32):
                 return False
-    state_of(t)[PASSED] += 1
+    state_of(t)[layout.PASSED] += 1
     return True
 
 
@@ -116,15 +79,15 @@ def number_holds(op, a, residue_a, b, residue_b):
     """Whether an exact comparison of two numbers holds."""
     below = a < b or (a == b and residue_a < residue_b)
     equal = a == b and residue_a == residue_b
-    if op == N_EQ:
+    if op == layout.N_EQ:
         return equal
-    if op == N_NE:
+    if op == layout.N_NE:
         return not equal
-    if op == N_LT:
+    if op == layout.N_LT:
         return below
-    if op == N_LE:
+    if op == layout.N_LE:
         return below or equal
-    if op == N_GT:
+    if op == layout.N_GT:
         return not (below or equal)
     return not below
 
@@ -168,26 +131,28 @@ def _string_holds(t, op, at, first, hashed, start, length):
     words_b = words_b_of(t)
     failure = failure_of(t)
     span = words[at + 1]
-    if op == S_IN or op == S_NOT_IN:
+    if op == layout.S_IN or op == layout.S_NOT_IN:
         list_at = first + (span & 0xFFFFFFFF)
-        return string_in(hashed, a, start, length, words, words_b, list_at, span >> 32, first * 8) == (op == S_IN)
+        return string_in(hashed, a, start, length, words, words_b, list_at, span >> 32, first * 8) == (
+            op == layout.S_IN
+        )
     other, length_other = first * 8 + (span & 0xFFFFFFFF), span >> 32
-    if op == S_EQ or op == S_NE:
+    if op == layout.S_EQ or op == layout.S_NE:
         equal = (
             hashed == hash_of(words, first, span) and length == length_other and same(a, start, words_b, other, length)
         )
-        return equal == (op == S_EQ)
-    if op <= S_GE:
+        return equal == (op == layout.S_EQ)
+    if op <= layout.S_GE:
         ordered = order(a, start, length, words_b, other, length_other)
-        if op == S_LT:
+        if op == layout.S_LT:
             return ordered < 0
-        if op == S_LE:
+        if op == layout.S_LE:
             return ordered <= 0
-        if op == S_GT:
+        if op == layout.S_GT:
             return ordered > 0
         return ordered >= 0
-    if op == S_BEGINS or op == S_NOT_BEGINS:
-        return fits(BEGINS, a, start, length, words_b, other, length_other, failure) == (op == S_BEGINS)
-    if op == S_ENDS or op == S_NOT_ENDS:
-        return fits(ENDS, a, start, length, words_b, other, length_other, failure) == (op == S_ENDS)
-    return fits(HOLDS, a, start, length, words_b, other, length_other, failure) == (op == S_HOLDS)
+    if op == layout.S_BEGINS or op == layout.S_NOT_BEGINS:
+        return fits(layout.BEGINS, a, start, length, words_b, other, length_other, failure) == (op == layout.S_BEGINS)
+    if op == layout.S_ENDS or op == layout.S_NOT_ENDS:
+        return fits(layout.ENDS, a, start, length, words_b, other, length_other, failure) == (op == layout.S_ENDS)
+    return fits(layout.HOLDS, a, start, length, words_b, other, length_other, failure) == (op == layout.S_HOLDS)

@@ -12,7 +12,7 @@ from threading import Timer
 from typing import Any
 
 from silbo.compiled import Kernel, digest_of
-from silbo.context import cells, scalars
+from silbo.context import cells, scalars, writing
 from silbo.context.bulk import WRITE
 from silbo.language import evaluation
 from silbo.matching.fast.kernels import search, store
@@ -21,7 +21,8 @@ from silbo.matching.fast.kernels.handles import handle_type
 log = logging.getLogger("silbo")
 
 # every file whose code or constants are compiled into a kernel
-_SOURCES = [*Path(__file__).parent.glob("*.py"), *(Path(str(each.__file__)) for each in (cells, scalars, evaluation))]
+_ELSEWHERE = (cells, scalars, writing, evaluation)
+_SOURCES = [*Path(__file__).parent.glob("*.py"), *(Path(str(each.__file__)) for each in _ELSEWHERE)]
 _DIGEST = digest_of(_SOURCES)
 
 NOTICE = 1.5  # seconds before a warning is logged; loading from the cache takes less

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from silbo.compiled import inner
+from silbo.matching.fast.kernels import layout
 from silbo.matching.fast.kernels.handles import (
     cells_f_of,
     cells_of,
@@ -30,43 +31,6 @@ from silbo.matching.fast.kernels.handles import (
     state_of,
     stream_f_of,
     stream_of,
-)
-from silbo.matching.fast.kernels.layout import (
-    CELL,
-    CELL_WORDS,
-    COLUMNS,
-    DONE,
-    EARTH,
-    EVERYWHERE,
-    F_ACTIVE,
-    F_CELL,
-    F_GEO,
-    F_LOOKED,
-    F_PUB_X,
-    F_PUB_Y,
-    F_REACH,
-    F_THIS_X,
-    F_THIS_Y,
-    FAMILIES,
-    FAMILY,
-    GRID,
-    KIND,
-    L_COUNT,
-    L_KEY,
-    L_START,
-    LIST,
-    MOVED,
-    NUMBER,
-    P_HIGH,
-    P_LOW,
-    P_PROGRAM,
-    P_WHO,
-    PLACE,
-    POSTING,
-    W_LIST,
-    W_OWN,
-    W_PLACE,
-    WIDTH,
 )
 from silbo.matching.fast.kernels.lists import file, find, key_of, room_for, unfile
 
@@ -98,13 +62,13 @@ def key_at(t, family, x, y):
     """The key of the cell in which a position lies."""
     families = families_of(t)
     families_f = families_f_of(t)
-    at = family * FAMILY
-    if families[at + F_GEO] != 0 and not is_on_globe(x, y):
-        return key_of(t, EVERYWHERE, family, np.int64(0))
-    size = families_f[at + F_CELL]
+    at = family * layout.FAMILY
+    if families[at + layout.F_GEO] != 0 and not is_on_globe(x, y):
+        return key_of(t, layout.EVERYWHERE, family, np.int64(0))
+    size = families_f[at + layout.F_CELL]
     column = cell_at(x, size)
-    line = cell_at(y, size) if families[at + F_THIS_Y] >= 0 else 0
-    return key_of(t, GRID + 64 * family, column, line)
+    line = cell_at(y, size) if families[at + layout.F_THIS_Y] >= 0 else 0
+    return key_of(t, layout.GRID + 64 * family, column, line)
 
 
 @inner
@@ -118,37 +82,37 @@ def place(t, row, family):
     places = places_of(t)
     cells = cells_of(t)
     cells_f = cells_f_of(t)
-    at = family * FAMILY
-    here = (row * state[WIDTH] + family) * PLACE
-    cell_x = (row * state[COLUMNS] + families[at + F_THIS_X]) * CELL_WORDS
+    at = family * layout.FAMILY
+    here = (row * state[layout.WIDTH] + family) * layout.PLACE
+    cell_x = (row * state[layout.COLUMNS] + families[at + layout.F_THIS_X]) * layout.CELL_WORDS
     x, y = cells_f[cell_x], 0.0
-    has_position = places[here + W_OWN] >= 0 and (cells[cell_x + 1] >> KIND) & 0xFF == NUMBER
-    if families[at + F_THIS_Y] >= 0:
-        cell_y = (row * state[COLUMNS] + families[at + F_THIS_Y]) * CELL_WORDS
+    has_position = places[here + layout.W_OWN] >= 0 and (cells[cell_x + 1] >> layout.KIND) & 0xFF == layout.NUMBER
+    if families[at + layout.F_THIS_Y] >= 0:
+        cell_y = (row * state[layout.COLUMNS] + families[at + layout.F_THIS_Y]) * layout.CELL_WORDS
         y = cells_f[cell_y]
-        has_position = has_position and (cells[cell_y + 1] >> KIND) & 0xFF == NUMBER
-    old = np.int64(places[here + W_LIST])
+        has_position = has_position and (cells[cell_y + 1] >> layout.KIND) & 0xFF == layout.NUMBER
+    old = np.int64(places[here + layout.W_LIST])
     if not has_position:
         if old >= 0:
-            unfile(t, old, places[here + W_PLACE])
-            places[here + W_LIST] = -1
-        return DONE
+            unfile(t, old, places[here + layout.W_PLACE])
+            places[here + layout.W_LIST] = -1
+        return layout.DONE
     key = key_at(t, family, x, y)
-    if old < 0 or lists[old * LIST + L_KEY] != key:
+    if old < 0 or lists[old * layout.LIST + layout.L_KEY] != key:
         room = room_for(t, key)
-        if room != DONE:
+        if room != layout.DONE:
             return room
         if old >= 0:
-            unfile(t, old, places[here + W_PLACE])
+            unfile(t, old, places[here + layout.W_PLACE])
         old = file(t, key, np.int64(0))
-        places[here + W_LIST] = old
-        places[here + W_PLACE] = lists[old * LIST + L_COUNT] - 1
-    posting = (lists[old * LIST + L_START] + places[here + W_PLACE]) * POSTING
-    postings_f[posting + P_LOW] = x
-    postings_f[posting + P_HIGH] = y
-    postings[posting + P_WHO] = (row << 32) | places[here + W_OWN]
-    postings[posting + P_PROGRAM] = CELL | family
-    return DONE
+        places[here + layout.W_LIST] = old
+        places[here + layout.W_PLACE] = lists[old * layout.LIST + layout.L_COUNT] - 1
+    posting = (lists[old * layout.LIST + layout.L_START] + places[here + layout.W_PLACE]) * layout.POSTING
+    postings_f[posting + layout.P_LOW] = x
+    postings_f[posting + layout.P_HIGH] = y
+    postings[posting + layout.P_WHO] = (row << 32) | places[here + layout.W_OWN]
+    postings[posting + layout.P_PROGRAM] = layout.CELL | family
+    return layout.DONE
 
 
 @inner
@@ -160,16 +124,19 @@ def repair(t):
     contexts = contexts_of(t)
     moved = moved_of(t)
     queue = queue_of(t)
-    while contexts[MOVED] > 0:
-        row = np.int64(queue[contexts[MOVED] - 1])
-        for family in range(state[FAMILIES]):
-            if families[family * FAMILY + F_ACTIVE] and places[(row * state[WIDTH] + family) * PLACE + W_OWN] >= 0:
+    while contexts[layout.MOVED] > 0:
+        row = np.int64(queue[contexts[layout.MOVED] - 1])
+        for family in range(state[layout.FAMILIES]):
+            if (
+                families[family * layout.FAMILY + layout.F_ACTIVE]
+                and places[(row * state[layout.WIDTH] + family) * layout.PLACE + layout.W_OWN] >= 0
+            ):
                 room = place(t, row, family)
-                if room != DONE:
+                if room != layout.DONE:
                     return room
         moved[row] = 0
-        contexts[MOVED] -= 1
-    return DONE
+        contexts[layout.MOVED] -= 1
+    return layout.DONE
 
 
 @inner
@@ -180,22 +147,22 @@ def rows_near(t, family):
     pubs = pubs_of(t)
     families = families_of(t)
     families_f = families_f_of(t)
-    at = family * FAMILY
-    slot_x = pubs[families[at + F_PUB_X]]
-    has_y = families[at + F_PUB_Y] >= 0
-    slot_y = pubs[families[at + F_PUB_Y]] if has_y else 0
-    if slot_x == 0 or (stream[slot_x] >> KIND) & 0xFF != NUMBER:
+    at = family * layout.FAMILY
+    slot_x = pubs[families[at + layout.F_PUB_X]]
+    has_y = families[at + layout.F_PUB_Y] >= 0
+    slot_y = pubs[families[at + layout.F_PUB_Y]] if has_y else 0
+    if slot_x == 0 or (stream[slot_x] >> layout.KIND) & 0xFF != layout.NUMBER:
         return 0
-    if has_y and (slot_y == 0 or (stream[slot_y] >> KIND) & 0xFF != NUMBER):
+    if has_y and (slot_y == 0 or (stream[slot_y] >> layout.KIND) & 0xFF != layout.NUMBER):
         return 0
     x = stream_f[slot_x + 1]
     y = stream_f[slot_y + 1] if has_y else 0.0
-    reach = families_f[at + F_REACH]
-    if families[at + F_GEO] != 0:
+    reach = families_f[at + layout.F_REACH]
+    if families[at + layout.F_GEO] != 0:
         return _near_on_globe(t, family, x, y, reach)
     wide_x = reach + SLACK * (reach + abs(x)) + TINY
     wide_y = reach + SLACK * (reach + abs(y)) + TINY
-    size = families_f[at + F_CELL]
+    size = families_f[at + layout.F_CELL]
     line, last_line = (cell_at(y - wide_y, size), cell_at(y + wide_y, size)) if has_y else (np.int64(0), np.int64(0))
     return _collect(t, family, x, wide_x, line, last_line, y, wide_y, np.int64(0), size)
 
@@ -209,8 +176,8 @@ def _near_on_globe(t, family, lon, lat, reach):
     near = near_of(t)
     if not is_on_globe(lon, lat):
         return -1
-    size = families_f[family * FAMILY + F_CELL]
-    angle = reach / EARTH * (1 + SLACK) + SLACK
+    size = families_f[family * layout.FAMILY + layout.F_CELL]
+    angle = reach / layout.EARTH * (1 + SLACK) + SLACK
     wide_lat = math.degrees(angle) * (1 + SLACK)
     room = math.cos(math.radians(lat))
     wide_lon = 360.0
@@ -220,14 +187,14 @@ def _near_on_globe(t, family, lon, lat, reach):
         return -1
     line, last_line = cell_at(lat - wide_lat, size), cell_at(lat + wide_lat, size)
     count = np.int64(0)
-    everywhere = find(t, key_of(t, EVERYWHERE, family, np.int64(0)))
+    everywhere = find(t, key_of(t, layout.EVERYWHERE, family, np.int64(0)))
     if everywhere >= 0:
-        if lists[everywhere * LIST + L_COUNT] > near.size:
+        if lists[everywhere * layout.LIST + layout.L_COUNT] > near.size:
             return -1
-        for i in range(lists[everywhere * LIST + L_COUNT]):
-            posting = (lists[everywhere * LIST + L_START] + i) * POSTING
-            if postings[posting + P_PROGRAM] == CELL | family:
-                near[count] = postings[posting + P_WHO] & 0xFFFFFFFF
+        for i in range(lists[everywhere * layout.LIST + layout.L_COUNT]):
+            posting = (lists[everywhere * layout.LIST + layout.L_START] + i) * layout.POSTING
+            if postings[posting + layout.P_PROGRAM] == layout.CELL | family:
+                near[count] = postings[posting + layout.P_WHO] & 0xFFFFFFFF
                 count += 1
     if wide_lon >= 180.0:
         return _collect(t, family, 0.0, 180.0, line, last_line, lat, wide_lat, count, size)
@@ -252,22 +219,27 @@ def _collect(t, family, x, wide_x, line, last_line, y, wide_y, count, size):
     # compared separately: the product of two large numbers may overflow
     if last_column - column >= MOST or last_line - line >= MOST:
         return -1
-    looked = family * FAMILY + F_LOOKED
+    looked = family * layout.FAMILY + layout.F_LOOKED
     for i in range(column, last_column + 1):
         for j in range(line, last_line + 1):
             families[looked] += 1
-            found = find(t, key_of(t, GRID + 64 * family, i, j))
+            found = find(t, key_of(t, layout.GRID + 64 * family, i, j))
             if found < 0:
                 continue
-            families[looked] += lists[found * LIST + L_COUNT]
-            start = lists[found * LIST + L_START] * POSTING
-            for at in range(start, start + lists[found * LIST + L_COUNT] * POSTING, POSTING):
+            families[looked] += lists[found * layout.LIST + layout.L_COUNT]
+            start = lists[found * layout.LIST + layout.L_START] * layout.POSTING
+            for at in range(
+                start, start + lists[found * layout.LIST + layout.L_COUNT] * layout.POSTING, layout.POSTING
+            ):
                 # a key is a hash: skip postings of other families, and postings that are not in a cell
-                if postings[at + P_PROGRAM] != CELL | family:
+                if postings[at + layout.P_PROGRAM] != layout.CELL | family:
                     continue
-                if abs(postings_f[at + P_LOW] - x) <= wide_x and abs(postings_f[at + P_HIGH] - y) <= wide_y:
+                if (
+                    abs(postings_f[at + layout.P_LOW] - x) <= wide_x
+                    and abs(postings_f[at + layout.P_HIGH] - y) <= wide_y
+                ):
                     if count == near.size:
                         return -1
-                    near[count] = postings[at + P_WHO] & 0xFFFFFFFF
+                    near[count] = postings[at + layout.P_WHO] & 0xFFFFFFFF
                     count += 1
     return count

@@ -43,7 +43,12 @@ WIDTH = 24  # families that a row has places for
 COLUMNS = 25  # columns of the context cells
 SEEN = 26  # publications over which A_SEEN of the attributes was counted
 SEED = 27  # the seed of the keys
+STAGE = 28  # where a match stops
 STATE = 32
+
+# the stages of a match. Only measurements stop early: after the candidates are collected, after the first of a
+# candidate's two checks (function and constraints, in the order of the plan), or after both, without the survey
+WHOLE, COLLECT, FIRST_CHECK, BOTH_CHECKS = 0, 1, 2, 3
 
 # the status that a kernel returns: done, paused, or which array must grow before the call is repeated
 DONE, PAUSED, GROW_POSTINGS, GROW_KEYS, GROW_LISTS, GROW_WORDS, GROW_CONJUNCTIONS, GROW_OUT = 0, 1, 2, 3, 4, 5, 6, 7

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
+from silbo.matching.fast.kernels import layout
 from silbo.matching.fast.kernels.handles import (
     conjunctions_of,
     keys_of,
@@ -19,41 +20,12 @@ from silbo.matching.fast.kernels.handles import (
     postings_of,
     state_of,
 )
-from silbo.matching.fast.kernels.layout import (
-    C_PLACE,
-    CELL,
-    CONJUNCTION,
-    DONE,
-    FREE_LIST,
-    GROW_KEYS,
-    GROW_LISTS,
-    GROW_POSTINGS,
-    KEYS,
-    L_CAPACITY,
-    L_COUNT,
-    L_KEY,
-    L_SEEN,
-    L_START,
-    L_WHAT,
-    LIST,
-    LISTS,
-    NEEDED,
-    P_PROGRAM,
-    P_WHO,
-    PLACE,
-    POSTING,
-    POSTINGS,
-    POSTINGS_LIVE,
-    SEED,
-    W_PLACE,
-    WIDTH,
-)
 
 
 @inner
 def key_of(t, way, what, detail):
     """The key of a way of access and two words; never 0, which marks an empty place."""
-    return mixed(state_of(t)[SEED], way, what, detail)
+    return mixed(state_of(t)[layout.SEED], way, what, detail)
 
 
 @inner
@@ -94,20 +66,20 @@ def room_for(t, key):
     postings = postings_of(t)
     keys = keys_of(t)
     lists = lists_of(t)
-    if 2 * (state[KEYS] + 1) > keys.size // 2:
-        return GROW_KEYS
+    if 2 * (state[layout.KEYS] + 1) > keys.size // 2:
+        return layout.GROW_KEYS
     found = find(t, key)
     if found < 0:
-        if state[FREE_LIST] < 0 and (state[LISTS] + 1) * LIST > lists.size:
-            return GROW_LISTS
-        state[NEEDED] = 1
-    elif lists[found * LIST + L_COUNT] == lists[found * LIST + L_CAPACITY]:
-        state[NEEDED] = grown(lists[found * LIST + L_CAPACITY])
+        if state[layout.FREE_LIST] < 0 and (state[layout.LISTS] + 1) * layout.LIST > lists.size:
+            return layout.GROW_LISTS
+        state[layout.NEEDED] = 1
+    elif lists[found * layout.LIST + layout.L_COUNT] == lists[found * layout.LIST + layout.L_CAPACITY]:
+        state[layout.NEEDED] = grown(lists[found * layout.LIST + layout.L_CAPACITY])
     else:
-        state[NEEDED] = 0
-    if (state[POSTINGS] + state[NEEDED]) * POSTING > postings.size:
-        return GROW_POSTINGS
-    return DONE
+        state[layout.NEEDED] = 0
+    if (state[layout.POSTINGS] + state[layout.NEEDED]) * layout.POSTING > postings.size:
+        return layout.GROW_POSTINGS
+    return layout.DONE
 
 
 @inner
@@ -119,19 +91,19 @@ def file(t, key, what):
     found = find(t, key)
     if found < 0:
         found = _new_list(t, key)
-        lists[found * LIST + L_WHAT] = what
-    at = found * LIST
-    if lists[at + L_COUNT] == lists[at + L_CAPACITY]:
-        capacity = grown(lists[at + L_CAPACITY])
-        start = state[POSTINGS]
-        old = lists[at + L_START] * POSTING
-        for i in range(lists[at + L_COUNT] * POSTING):
-            postings[start * POSTING + i] = postings[old + i]
-        lists[at + L_START] = start
-        lists[at + L_CAPACITY] = capacity
-        state[POSTINGS] += capacity
-    lists[at + L_COUNT] += 1
-    state[POSTINGS_LIVE] += 1
+        lists[found * layout.LIST + layout.L_WHAT] = what
+    at = found * layout.LIST
+    if lists[at + layout.L_COUNT] == lists[at + layout.L_CAPACITY]:
+        capacity = grown(lists[at + layout.L_CAPACITY])
+        start = state[layout.POSTINGS]
+        old = lists[at + layout.L_START] * layout.POSTING
+        for i in range(lists[at + layout.L_COUNT] * layout.POSTING):
+            postings[start * layout.POSTING + i] = postings[old + i]
+        lists[at + layout.L_START] = start
+        lists[at + layout.L_CAPACITY] = capacity
+        state[layout.POSTINGS] += capacity
+    lists[at + layout.L_COUNT] += 1
+    state[layout.POSTINGS_LIVE] += 1
     return found
 
 
@@ -139,20 +111,20 @@ def file(t, key, what):
 def _new_list(t, key):
     state = state_of(t)
     lists = lists_of(t)
-    number = state[FREE_LIST]
+    number = state[layout.FREE_LIST]
     if number >= 0:
-        state[FREE_LIST] = lists[number * LIST + L_START]
+        state[layout.FREE_LIST] = lists[number * layout.LIST + layout.L_START]
     else:
-        number = state[LISTS]
-        state[LISTS] += 1
-    at = number * LIST
-    lists[at + L_START] = 0
-    lists[at + L_COUNT] = 0
-    lists[at + L_CAPACITY] = 0
-    lists[at + L_KEY] = key
-    lists[at + L_SEEN] = -1
+        number = state[layout.LISTS]
+        state[layout.LISTS] += 1
+    at = number * layout.LIST
+    lists[at + layout.L_START] = 0
+    lists[at + layout.L_COUNT] = 0
+    lists[at + layout.L_CAPACITY] = 0
+    lists[at + layout.L_KEY] = key
+    lists[at + layout.L_SEEN] = -1
     enter(t, key, number)
-    state[KEYS] += 1
+    state[layout.KEYS] += 1
     return number
 
 
@@ -176,28 +148,28 @@ def unfile(t, found, place):
     lists = lists_of(t)
     conjunctions = conjunctions_of(t)
     places = places_of(t)
-    at = found * LIST
-    lists[at + L_COUNT] -= 1
-    state[POSTINGS_LIVE] -= 1
-    last = lists[at + L_COUNT]
-    start = lists[at + L_START]
+    at = found * layout.LIST
+    lists[at + layout.L_COUNT] -= 1
+    state[layout.POSTINGS_LIVE] -= 1
+    last = lists[at + layout.L_COUNT]
+    start = lists[at + layout.L_START]
     if place != last:
-        here, there = (start + place) * POSTING, (start + last) * POSTING
-        for i in range(POSTING):
+        here, there = (start + place) * layout.POSTING, (start + last) * layout.POSTING
+        for i in range(layout.POSTING):
             postings[here + i] = postings[there + i]
-        program = postings[here + P_PROGRAM]
-        who = postings[here + P_WHO]
-        if program & CELL:
+        program = postings[here + layout.P_PROGRAM]
+        who = postings[here + layout.P_WHO]
+        if program & layout.CELL:
             row = who >> 32
-            places[(row * state[WIDTH] + (program & 0xFFFFFFFF)) * PLACE + W_PLACE] = place
+            places[(row * state[layout.WIDTH] + (program & 0xFFFFFFFF)) * layout.PLACE + layout.W_PLACE] = place
         else:
-            conjunctions[(who & 0xFFFFFFFF) * CONJUNCTION + C_PLACE] = place
+            conjunctions[(who & 0xFFFFFFFF) * layout.CONJUNCTION + layout.C_PLACE] = place
     if last == 0:
-        _leave(t, lists[at + L_KEY])
-        state[KEYS] -= 1
-        lists[at + L_CAPACITY] = 0
-        lists[at + L_START] = state[FREE_LIST]
-        state[FREE_LIST] = found
+        _leave(t, lists[at + layout.L_KEY])
+        state[layout.KEYS] -= 1
+        lists[at + layout.L_CAPACITY] = 0
+        lists[at + layout.L_START] = state[layout.FREE_LIST]
+        state[layout.FREE_LIST] = found
 
 
 @inner

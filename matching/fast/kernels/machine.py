@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from silbo.compiled import inner
+from silbo.matching.fast.kernels import layout
 from silbo.matching.fast.kernels.constraints import number_in, string_in
 from silbo.matching.fast.kernels.handles import (
     attributes_of,
@@ -32,72 +33,9 @@ from silbo.matching.fast.kernels.handles import (
     words_f_of,
     words_of,
 )
-from silbo.matching.fast.kernels.layout import (
-    A_SLOT,
-    ABS,
-    ADD,
-    AND,
-    ATTRIBUTE,
-    BOOL,
-    CELL_WORDS,
-    COMPARE,
-    CONSTANT,
-    DIVIDE,
-    EARTH,
-    EQ,
-    FALSE,
-    GEO_DISTANCE,
-    GT,
-    HEAP_BYTES,
-    IN_LIST,
-    IN_SET,
-    IS_TRUE,
-    KIND,
-    LE,
-    LITERAL,
-    LT,
-    MAX,
-    MAYBE,
-    MIN,
-    MULTIPLY,
-    NE,
-    NEGATIVE,
-    NOT,
-    NUMBER,
-    OR,
-    PATTERN,
-    POINT,
-    PRESENT,
-    PUB,
-    REQUIRE,
-    RESIDUE,
-    SCALAR,
-    SET,
-    SHAPE,
-    SHIFTED,
-    SPATIAL,
-    SQRT,
-    STREAM_BYTES,
-    STRING,
-    SUBTRACT,
-    THIS,
-    TRUE,
-    TRUTH,
-    UNKNOWN,
-    V_BUFFER,
-    V_KIND,
-    V_LENGTH,
-    V_OFFSET,
-    V_PAYLOAD,
-    V_RESIDUE,
-    VALUE,
-    WITHIN_GEO,
-    WITHIN_SPAN,
-    WORD_BYTES,
-)
 from silbo.matching.fast.kernels.strings import fits, order
 
-DEGREE = EARTH * math.pi / 180  # metres along a meridian
+DEGREE = layout.EARTH * math.pi / 180  # metres along a meridian
 
 
 @inner
@@ -107,58 +45,60 @@ def truth(t, first, size, row_at):
     words_f = words_f_of(t)
     stack = stack_of(t)
     maybe = False
-    top = -VALUE  # the value on top of the stack
-    for at in range(first, first + size, SCALAR):
+    top = -layout.VALUE  # the value on top of the stack
+    for at in range(first, first + size, layout.SCALAR):
         head = words[at]
         code = head & 0xFF
         argument = head >> 32
-        if code >= WITHIN_SPAN:
+        if code >= layout.WITHIN_SPAN:
             if not _clause_holds(t, code, argument, words_f[at + 1], words[at + 2], row_at):
-                return FALSE
-        elif code == REQUIRE:
-            result = stack[top + V_PAYLOAD]
-            top -= VALUE
-            if result == MAYBE:
+                return layout.FALSE
+        elif code == layout.REQUIRE:
+            result = stack[top + layout.V_PAYLOAD]
+            top -= layout.VALUE
+            if result == layout.MAYBE:
                 maybe = True
-            elif result != TRUE:
-                return FALSE
-        elif code <= THIS:
-            top += VALUE
+            elif result != layout.TRUE:
+                return layout.FALSE
+        elif code <= layout.THIS:
+            top += layout.VALUE
             _push(t, code, head, argument, at, first, top, row_at)
-        elif code <= GEO_DISTANCE:
+        elif code <= layout.GEO_DISTANCE:
             top = _calculate(t, code, argument, top)
-        elif code == NOT:
-            result = stack[top + V_PAYLOAD]
-            if result <= TRUE:
-                stack[top + V_PAYLOAD] = TRUE - result
-        elif code == AND or code == OR:
-            top -= (argument - 1) * VALUE
-            stack[top + V_PAYLOAD] = _chain(t, argument, TRUE if code == OR else FALSE, top)
-        elif code == COMPARE:
-            top -= VALUE
+        elif code == layout.NOT:
+            result = stack[top + layout.V_PAYLOAD]
+            if result <= layout.TRUE:
+                stack[top + layout.V_PAYLOAD] = layout.TRUE - result
+        elif code == layout.AND or code == layout.OR:
+            top -= (argument - 1) * layout.VALUE
+            stack[top + layout.V_PAYLOAD] = _chain(t, argument, layout.TRUE if code == layout.OR else layout.FALSE, top)
+        elif code == layout.COMPARE:
+            top -= layout.VALUE
             _set_truth(t, top, _compared(t, argument, top))
-        elif code == IN_LIST:
+        elif code == layout.IN_LIST:
             _set_truth(t, top, _in_list(t, head, at, first, top))
-        elif code == IN_SET:
-            top -= VALUE
+        elif code == layout.IN_SET:
+            top -= layout.VALUE
             _set_truth(t, top, _in_set(t, top))
-        elif code == PRESENT:
-            _set_truth(t, top, TRUE if stack[top + V_KIND] != 0 else FALSE)
-        elif code == IS_TRUE:
-            _set_truth(t, top, stack[top + V_PAYLOAD] if stack[top + V_KIND] == BOOL else UNKNOWN)
-        elif code == PATTERN:
-            top -= VALUE
+        elif code == layout.PRESENT:
+            _set_truth(t, top, layout.TRUE if stack[top + layout.V_KIND] != 0 else layout.FALSE)
+        elif code == layout.IS_TRUE:
+            _set_truth(
+                t, top, stack[top + layout.V_PAYLOAD] if stack[top + layout.V_KIND] == layout.BOOL else layout.UNKNOWN
+            )
+        elif code == layout.PATTERN:
+            top -= layout.VALUE
             _set_truth(t, top, _pattern(t, argument, top))
-        elif code == LITERAL:
-            top += VALUE
+        elif code == layout.LITERAL:
+            top += layout.VALUE
             _set_truth(t, top, argument)
-        elif code == POINT:
-            top -= VALUE
+        elif code == layout.POINT:
+            top -= layout.VALUE
             _point(t, top)
-        elif code == SPATIAL:
-            top -= VALUE
+        elif code == layout.SPATIAL:
+            top -= layout.VALUE
             _set_truth(t, top, _spatial(t, top))
-    return MAYBE if maybe else TRUE
+    return layout.MAYBE if maybe else layout.TRUE
 
 
 @inner
@@ -170,27 +110,35 @@ def _clause_holds(t, code, argument, constant, packed, row_at):
     cells = cells_of(t)
     cells_f = cells_f_of(t)
     slot = pubs[argument & 0xFFFF]
-    cell = row_at + (packed & 0xFFFF) * CELL_WORDS
-    if slot == 0 or (stream[slot] >> KIND) & 0xFF != NUMBER or (cells[cell + 1] >> KIND) & 0xFF != NUMBER:
+    cell = row_at + (packed & 0xFFFF) * layout.CELL_WORDS
+    if (
+        slot == 0
+        or (stream[slot] >> layout.KIND) & 0xFF != layout.NUMBER
+        or (cells[cell + 1] >> layout.KIND) & 0xFF != layout.NUMBER
+    ):
         return False
     a, b = stream_f[slot + 1], cells_f[cell]
     comparison = (packed >> 48) & 0xF
-    if code == WITHIN_SPAN:
+    if code == layout.WITHIN_SPAN:
         return _is_within(abs(a - b), constant, comparison)
-    if code == SHIFTED:
+    if code == layout.SHIFTED:
         bound = b + constant
         if not math.isfinite(bound):
             return False
-        residue = stream[slot] >> RESIDUE
+        residue = stream[slot] >> layout.RESIDUE
         if a == bound:
             return _is_of(comparison, residue)
-        return (a < bound) == (comparison == LT or comparison == LE)
+        return (a < bound) == (comparison == layout.LT or comparison == layout.LE)
     slot = pubs[(argument >> 16) & 0xFFFF]
-    cell = row_at + ((packed >> 16) & 0xFFFF) * CELL_WORDS
-    if slot == 0 or (stream[slot] >> KIND) & 0xFF != NUMBER or (cells[cell + 1] >> KIND) & 0xFF != NUMBER:
+    cell = row_at + ((packed >> 16) & 0xFFFF) * layout.CELL_WORDS
+    if (
+        slot == 0
+        or (stream[slot] >> layout.KIND) & 0xFF != layout.NUMBER
+        or (cells[cell + 1] >> layout.KIND) & 0xFF != layout.NUMBER
+    ):
         return False
     c, d = stream_f[slot + 1], cells_f[cell]
-    if code == WITHIN_GEO:
+    if code == layout.WITHIN_GEO:
         return not _is_beyond(c, d, constant) and _is_within(geo_distance(a, c, b, d), constant, comparison)
     return _is_within(math.sqrt((a - b) * (a - b) + (c - d) * (c - d)), constant, comparison)
 
@@ -205,21 +153,21 @@ def _is_beyond(lat1, lat2, metres):
 @inner
 def _is_within(distance, constant, comparison):
     """Whether a distance is finite, and `<=` or `<` a constant."""
-    return math.isfinite(distance) and (distance < constant or (distance == constant and comparison == LE))
+    return math.isfinite(distance) and (distance < constant or (distance == constant and comparison == layout.LE))
 
 
 @inner
 def _is_of(comparison, order_of_both):
     """Whether a comparison is true for two values with this order: negative, zero or positive."""
-    if comparison == EQ:
+    if comparison == layout.EQ:
         return order_of_both == 0
-    if comparison == NE:
+    if comparison == layout.NE:
         return order_of_both != 0
-    if comparison == LT:
+    if comparison == layout.LT:
         return order_of_both < 0
-    if comparison == LE:
+    if comparison == layout.LE:
         return order_of_both <= 0
-    if comparison == GT:
+    if comparison == layout.GT:
         return order_of_both > 0
     return order_of_both >= 0
 
@@ -227,20 +175,20 @@ def _is_of(comparison, order_of_both):
 @inner
 def _set_truth(t, top, result):
     stack = stack_of(t)
-    stack[top + V_KIND] = TRUTH
-    stack[top + V_PAYLOAD] = result
+    stack[top + layout.V_KIND] = layout.TRUTH
+    stack[top + layout.V_PAYLOAD] = result
 
 
 @inner
 def _chain(t, count, decisive, top):
     """The `and` or `or` of the truths from `top` on: the decisive one, else maybe, else unknown, else the other."""
     stack = stack_of(t)
-    found = TRUE - decisive
+    found = layout.TRUE - decisive
     for i in range(count):
-        each = stack[top + i * VALUE + V_PAYLOAD]
+        each = stack[top + i * layout.VALUE + layout.V_PAYLOAD]
         if each == decisive:
             return decisive
-        found = max(found, each) if each >= UNKNOWN else found
+        found = max(found, each) if each >= layout.UNKNOWN else found
     return found
 
 
@@ -253,39 +201,39 @@ def _push(t, code, head, argument, at, first, top, row_at):
     pubs = pubs_of(t)
     cells = cells_of(t)
     stack = stack_of(t)
-    if code == CONSTANT:
-        stack[top + V_KIND] = (head >> 8) & 0xFF
-        stack[top + V_PAYLOAD] = words[at + 1]
-        stack[top + V_RESIDUE] = ((head & 0xFFFF0000) << 32) >> 48
-        stack[top + V_BUFFER] = WORD_BYTES
-        if stack[top + V_KIND] == SHAPE:
-            stack[top + V_OFFSET] = first + (words[at + 2] & 0xFFFFFFFF)
+    if code == layout.CONSTANT:
+        stack[top + layout.V_KIND] = (head >> 8) & 0xFF
+        stack[top + layout.V_PAYLOAD] = words[at + 1]
+        stack[top + layout.V_RESIDUE] = ((head & 0xFFFF0000) << 32) >> 48
+        stack[top + layout.V_BUFFER] = layout.WORD_BYTES
+        if stack[top + layout.V_KIND] == layout.SHAPE:
+            stack[top + layout.V_OFFSET] = first + (words[at + 2] & 0xFFFFFFFF)
         else:
-            stack[top + V_OFFSET] = first * 8 + (words[at + 2] & 0xFFFFFFFF)
-        stack[top + V_LENGTH] = words[at + 2] >> 32
+            stack[top + layout.V_OFFSET] = first * 8 + (words[at + 2] & 0xFFFFFFFF)
+        stack[top + layout.V_LENGTH] = words[at + 2] >> 32
         return
-    if code == THIS:
-        cell = row_at + argument * CELL_WORDS
+    if code == layout.THIS:
+        cell = row_at + argument * layout.CELL_WORDS
         meta = cells[cell + 1]
-        kind = (meta >> KIND) & 0xFF
-        stack[top + V_KIND] = kind
-        stack[top + V_PAYLOAD] = cells[cell]
-        stack[top + V_RESIDUE] = meta >> RESIDUE
-        stack[top + V_BUFFER] = HEAP_BYTES
+        kind = (meta >> layout.KIND) & 0xFF
+        stack[top + layout.V_KIND] = kind
+        stack[top + layout.V_PAYLOAD] = cells[cell]
+        stack[top + layout.V_RESIDUE] = meta >> layout.RESIDUE
+        stack[top + layout.V_BUFFER] = layout.HEAP_BYTES
         block = meta & 0xFFFFFFFF
-        stack[top + V_OFFSET] = (block + 1) * 8 if kind == STRING else block
+        stack[top + layout.V_OFFSET] = (block + 1) * 8 if kind == layout.STRING else block
         return
-    slot = pubs[argument] if code == PUB else attributes[argument * ATTRIBUTE + A_SLOT]
+    slot = pubs[argument] if code == layout.PUB else attributes[argument * layout.ATTRIBUTE + layout.A_SLOT]
     if slot == 0:
-        stack[top + V_KIND] = 0
+        stack[top + layout.V_KIND] = 0
         return
     meta = stream[slot]
-    stack[top + V_KIND] = (meta >> KIND) & 0xFF
-    stack[top + V_PAYLOAD] = stream[slot + 1]
-    stack[top + V_RESIDUE] = meta >> RESIDUE
-    stack[top + V_BUFFER] = STREAM_BYTES
-    stack[top + V_OFFSET] = stream[slot + 2] & 0xFFFFFFFF
-    stack[top + V_LENGTH] = stream[slot + 2] >> 32
+    stack[top + layout.V_KIND] = (meta >> layout.KIND) & 0xFF
+    stack[top + layout.V_PAYLOAD] = stream[slot + 1]
+    stack[top + layout.V_RESIDUE] = meta >> layout.RESIDUE
+    stack[top + layout.V_BUFFER] = layout.STREAM_BYTES
+    stack[top + layout.V_OFFSET] = stream[slot + 2] & 0xFFFFFFFF
+    stack[top + layout.V_LENGTH] = stream[slot + 2] >> 32
 
 
 @inner
@@ -293,39 +241,43 @@ def _calculate(t, code, count, top):
     """Replace the operands by the result of double arithmetic, absent if it is not finite; returns the new top."""
     stack = stack_of(t)
     stack_f = stack_f_of(t)
-    top -= (count - 1) * VALUE
+    top -= (count - 1) * layout.VALUE
     for i in range(count):
-        if stack[top + i * VALUE + V_KIND] != NUMBER:
-            stack[top + V_KIND] = 0
+        if stack[top + i * layout.VALUE + layout.V_KIND] != layout.NUMBER:
+            stack[top + layout.V_KIND] = 0
             return top
-    a = stack_f[top + V_PAYLOAD]
-    b = stack_f[top + VALUE + V_PAYLOAD] if count > 1 else 0.0
-    if code == ADD:
+    a = stack_f[top + layout.V_PAYLOAD]
+    b = stack_f[top + layout.VALUE + layout.V_PAYLOAD] if count > 1 else 0.0
+    if code == layout.ADD:
         a += b
-    elif code == SUBTRACT:
+    elif code == layout.SUBTRACT:
         a -= b
-    elif code == MULTIPLY:
+    elif code == layout.MULTIPLY:
         a *= b
-    elif code == DIVIDE:
+    elif code == layout.DIVIDE:
         a /= b
-    elif code == NEGATIVE:
+    elif code == layout.NEGATIVE:
         a = -a
-    elif code == ABS:
+    elif code == layout.ABS:
         a = abs(a)
-    elif code == SQRT:
+    elif code == layout.SQRT:
         a = math.sqrt(a) if a >= 0.0 else math.nan
-    elif code == MIN:
+    elif code == layout.MIN:
         for i in range(1, count):
-            a = min(a, stack_f[top + i * VALUE + V_PAYLOAD])
-    elif code == MAX:
+            a = min(a, stack_f[top + i * layout.VALUE + layout.V_PAYLOAD])
+    elif code == layout.MAX:
         for i in range(1, count):
-            a = max(a, stack_f[top + i * VALUE + V_PAYLOAD])
+            a = max(a, stack_f[top + i * layout.VALUE + layout.V_PAYLOAD])
     else:
-        c, d = stack_f[top + 2 * VALUE + V_PAYLOAD], stack_f[top + 3 * VALUE + V_PAYLOAD]
-        a = geo_distance(a, b, c, d) if code == GEO_DISTANCE else math.sqrt((a - c) * (a - c) + (b - d) * (b - d))
-    stack[top + V_KIND] = NUMBER if math.isfinite(a) else 0
-    stack_f[top + V_PAYLOAD] = a
-    stack[top + V_RESIDUE] = 0
+        c, d = stack_f[top + 2 * layout.VALUE + layout.V_PAYLOAD], stack_f[top + 3 * layout.VALUE + layout.V_PAYLOAD]
+        a = (
+            geo_distance(a, b, c, d)
+            if code == layout.GEO_DISTANCE
+            else math.sqrt((a - c) * (a - c) + (b - d) * (b - d))
+        )
+    stack[top + layout.V_KIND] = layout.NUMBER if math.isfinite(a) else 0
+    stack_f[top + layout.V_PAYLOAD] = a
+    stack[top + layout.V_RESIDUE] = 0
     return top
 
 
@@ -337,7 +289,7 @@ def geo_distance(lon1, lat1, lon2, lat2):
     # 2, but not a constant: with a constant the compiler emits a product, which differs in its last bit from libm's pow
     two = 2.0 + 0.0 * lon1
     a = math.pow(math.sin(half_phi), two) + math.cos(phi1) * math.cos(phi2) * math.pow(math.sin(half_lambda), two)
-    return 2 * EARTH * math.asin(math.sqrt(min(1.0, a)))
+    return 2 * layout.EARTH * math.asin(math.sqrt(min(1.0, a)))
 
 
 @inner
@@ -345,23 +297,23 @@ def _compared(t, comparison, top):
     """The truth of a comparison of the values at `top` and above it; unknown if their kinds do not fit."""
     stack = stack_of(t)
     stack_f = stack_f_of(t)
-    other = top + VALUE
-    kind = stack[top + V_KIND]
-    if kind != stack[other + V_KIND]:
-        return UNKNOWN
-    if kind == NUMBER:
-        a, b = stack_f[top + V_PAYLOAD], stack_f[other + V_PAYLOAD]
+    other = top + layout.VALUE
+    kind = stack[top + layout.V_KIND]
+    if kind != stack[other + layout.V_KIND]:
+        return layout.UNKNOWN
+    if kind == layout.NUMBER:
+        a, b = stack_f[top + layout.V_PAYLOAD], stack_f[other + layout.V_PAYLOAD]
         if a == b:
-            ordered = stack[top + V_RESIDUE] - stack[other + V_RESIDUE]
+            ordered = stack[top + layout.V_RESIDUE] - stack[other + layout.V_RESIDUE]
         else:
             ordered = np.int64(-1) if a < b else np.int64(1)
-    elif kind == STRING:
+    elif kind == layout.STRING:
         ordered = _strings_order(t, comparison, top, other)
-    elif kind == BOOL and comparison <= NE:
-        ordered = stack[top + V_PAYLOAD] - stack[other + V_PAYLOAD]
+    elif kind == layout.BOOL and comparison <= layout.NE:
+        ordered = stack[top + layout.V_PAYLOAD] - stack[other + layout.V_PAYLOAD]
     else:
-        return UNKNOWN
-    return TRUE if _is_of(comparison, ordered) else FALSE
+        return layout.UNKNOWN
+    return layout.TRUE if _is_of(comparison, ordered) else layout.FALSE
 
 
 @inner
@@ -370,27 +322,27 @@ def _strings_order(t, comparison, top, other):
     words_b = words_b_of(t)
     heap_b = heap_b_of(t)
     stack = stack_of(t)
-    if comparison <= NE and stack[top + V_PAYLOAD] != stack[other + V_PAYLOAD]:
+    if comparison <= layout.NE and stack[top + layout.V_PAYLOAD] != stack[other + layout.V_PAYLOAD]:
         return 1  # different hashes, so different strings
-    a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
-    b = _buffer(stack[other + V_BUFFER], stream_b, words_b, heap_b)
-    return order(a, stack[top + V_OFFSET], _length(t, top), b, stack[other + V_OFFSET], _length(t, other))
+    a = _buffer(stack[top + layout.V_BUFFER], stream_b, words_b, heap_b)
+    b = _buffer(stack[other + layout.V_BUFFER], stream_b, words_b, heap_b)
+    return order(a, stack[top + layout.V_OFFSET], _length(t, top), b, stack[other + layout.V_OFFSET], _length(t, other))
 
 
 @inner
 def _length(t, at):
     """The length in bytes of a string on the stack. A subscriber's is read from the heap here, since few need it."""
     stack = stack_of(t)
-    if stack[at + V_BUFFER] == HEAP_BYTES:
-        return heap_of(t)[stack[at + V_OFFSET] // 8 - 1] >> 32
-    return stack[at + V_LENGTH]
+    if stack[at + layout.V_BUFFER] == layout.HEAP_BYTES:
+        return heap_of(t)[stack[at + layout.V_OFFSET] // 8 - 1] >> 32
+    return stack[at + layout.V_LENGTH]
 
 
 @inner
 def _buffer(which, stream_b, words_b, heap_b):
-    if which == STREAM_BYTES:
+    if which == layout.STREAM_BYTES:
         return stream_b
-    if which == WORD_BYTES:
+    if which == layout.WORD_BYTES:
         return words_b
     return heap_b
 
@@ -402,15 +354,18 @@ def _pattern(t, pattern, top):
     heap_b = heap_b_of(t)
     stack = stack_of(t)
     failure = failure_of(t)
-    other = top + VALUE
-    if stack[top + V_KIND] != STRING or stack[other + V_KIND] != STRING:
-        return UNKNOWN
-    a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
-    b = _buffer(stack[other + V_BUFFER], stream_b, words_b, heap_b)
+    other = top + layout.VALUE
+    if stack[top + layout.V_KIND] != layout.STRING or stack[other + layout.V_KIND] != layout.STRING:
+        return layout.UNKNOWN
+    a = _buffer(stack[top + layout.V_BUFFER], stream_b, words_b, heap_b)
+    b = _buffer(stack[other + layout.V_BUFFER], stream_b, words_b, heap_b)
     holds = fits(
-        pattern, a, stack[top + V_OFFSET], _length(t, top), b, stack[other + V_OFFSET], _length(t, other), failure,
+        pattern,
+        a, stack[top + layout.V_OFFSET], _length(t, top),
+        b, stack[other + layout.V_OFFSET], _length(t, other),
+        failure,
     )  # fmt: skip
-    return TRUE if holds else FALSE
+    return layout.TRUE if holds else layout.FALSE
 
 
 @inner
@@ -424,10 +379,10 @@ def _in_list(t, head, at, first, top):
     stack = stack_of(t)
     stack_f = stack_f_of(t)
     kind = (head >> 8) & 0xFF
-    if stack[top + V_KIND] != kind:
-        return UNKNOWN
-    if kind == BOOL:
-        return (words[at + 1] >> stack[top + V_PAYLOAD]) & 1
+    if stack[top + layout.V_KIND] != kind:
+        return layout.UNKNOWN
+    if kind == layout.BOOL:
+        return (words[at + 1] >> stack[top + layout.V_PAYLOAD]) & 1
     span = words[at + 2]
     return _member(t, kind, top, stack, stack_f, stream_b, words_b, heap_b, words, words_f, words_b,
                    first + (span & 0xFFFFFFFF), span >> 32, first * 8)  # fmt: skip
@@ -445,36 +400,44 @@ def _in_set(t, top):
     heap_b = heap_b_of(t)
     stack = stack_of(t)
     stack_f = stack_f_of(t)
-    other = top + VALUE
-    kind = stack[top + V_KIND]
-    if kind == 0 or kind > STRING or stack[other + V_KIND] != SET:
-        return UNKNOWN
-    sent = stack[other + V_BUFFER] == STREAM_BYTES
+    other = top + layout.VALUE
+    kind = stack[top + layout.V_KIND]
+    if kind == 0 or kind > layout.STRING or stack[other + layout.V_KIND] != layout.SET:
+        return layout.UNKNOWN
+    sent = stack[other + layout.V_BUFFER] == layout.STREAM_BYTES
     items = stream if sent else heap
     items_f = stream_f if sent else heap_f
     items_b = stream_b if sent else heap_b
-    block = stack[other + V_OFFSET]
+    block = stack[other + layout.V_OFFSET]
     count, members = items[block] & 0xFFFFFFFF, items[block + 1]
     if count == 0:
-        return FALSE
+        return layout.FALSE
     if members != kind:
-        return UNKNOWN
-    if kind == BOOL:
-        return (items[block + 2] >> stack[top + V_PAYLOAD]) & 1
+        return layout.UNKNOWN
+    if kind == layout.BOOL:
+        return (items[block + 2] >> stack[top + layout.V_PAYLOAD]) & 1
     return _member(t, kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b,
                    block + 2, count, block * 8)  # fmt: skip
 
 
 @inner
 def _member(t, kind, top, stack, stack_f, stream_b, words_b, heap_b, items, items_f, items_b, start, count, base):
-    if kind == NUMBER:
-        found = number_in(stack_f[top + V_PAYLOAD], stack[top + V_RESIDUE], items, items_f, start, count)
+    if kind == layout.NUMBER:
+        found = number_in(stack_f[top + layout.V_PAYLOAD], stack[top + layout.V_RESIDUE], items, items_f, start, count)
     else:
-        a = _buffer(stack[top + V_BUFFER], stream_b, words_b, heap_b)
+        a = _buffer(stack[top + layout.V_BUFFER], stream_b, words_b, heap_b)
         found = string_in(
-            stack[top + V_PAYLOAD], a, stack[top + V_OFFSET], _length(t, top), items, items_b, start, count, base
+            stack[top + layout.V_PAYLOAD],
+            a,
+            stack[top + layout.V_OFFSET],
+            _length(t, top),
+            items,
+            items_b,
+            start,
+            count,
+            base,
         )
-    return TRUE if found else FALSE
+    return layout.TRUE if found else layout.FALSE
 
 
 @inner
@@ -482,28 +445,28 @@ def _point(t, top):
     """Replace the two numbers at `top` and above it by a point, with x as payload and y as residue."""
     stack = stack_of(t)
     stack_f = stack_f_of(t)
-    other = top + VALUE
-    fits_both = stack[top + V_KIND] == NUMBER and stack[other + V_KIND] == NUMBER
-    stack[top + V_KIND] = SHAPE if fits_both else 0
-    stack[top + V_BUFFER] = -1
-    stack_f[top + V_RESIDUE] = stack_f[other + V_PAYLOAD]
+    other = top + layout.VALUE
+    fits_both = stack[top + layout.V_KIND] == layout.NUMBER and stack[other + layout.V_KIND] == layout.NUMBER
+    stack[top + layout.V_KIND] = layout.SHAPE if fits_both else 0
+    stack[top + layout.V_BUFFER] = -1
+    stack_f[top + layout.V_RESIDUE] = stack_f[other + layout.V_PAYLOAD]
 
 
 @inner
 def _spatial(t, top):
     """FALSE for shapes whose bounds do not meet; otherwise MAYBE, since only Python can decide."""
     stack = stack_of(t)
-    other = top + VALUE
-    if stack[top + V_KIND] != SHAPE or stack[other + V_KIND] != SHAPE:
-        return UNKNOWN
+    other = top + layout.VALUE
+    if stack[top + layout.V_KIND] != layout.SHAPE or stack[other + layout.V_KIND] != layout.SHAPE:
+        return layout.UNKNOWN
     for axis in range(2):
         low_a = _bound(t, axis, top)
         high_a = _bound(t, axis + 2, top)
         low_b = _bound(t, axis, other)
         high_b = _bound(t, axis + 2, other)
         if high_a < low_b or high_b < low_a:
-            return FALSE
-    return MAYBE
+            return layout.FALSE
+    return layout.MAYBE
 
 
 @inner
@@ -514,11 +477,11 @@ def _bound(t, which, at):
     heap_f = heap_f_of(t)
     stack = stack_of(t)
     stack_f = stack_f_of(t)
-    buffer, start = stack[at + V_BUFFER], stack[at + V_OFFSET]
-    if buffer == STREAM_BYTES:
+    buffer, start = stack[at + layout.V_BUFFER], stack[at + layout.V_OFFSET]
+    if buffer == layout.STREAM_BYTES:
         return stream_f[start + which]
-    if buffer == WORD_BYTES:
+    if buffer == layout.WORD_BYTES:
         return words_f[start + which]
-    if buffer == HEAP_BYTES:
+    if buffer == layout.HEAP_BYTES:
         return heap_f[start + which]
-    return stack_f[at + (V_PAYLOAD if which % 2 == 0 else V_RESIDUE)]
+    return stack_f[at + (layout.V_PAYLOAD if which % 2 == 0 else layout.V_RESIDUE)]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
+from silbo.context.writing import note_write, write_cell
+from silbo.matching.fast.kernels import layout
 from silbo.matching.fast.kernels.constraints import all_hold
 from silbo.matching.fast.kernels.grids import repair, rows_near
 from silbo.matching.fast.kernels.handles import (
@@ -41,84 +43,6 @@ from silbo.matching.fast.kernels.handles import (
     subscriptions_of,
     words_of,
 )
-from silbo.matching.fast.kernels.layout import (
-    A_ANY,
-    A_EQUAL,
-    A_GRAM,
-    A_GRAMS,
-    A_NUMBER,
-    A_PREFIX,
-    A_PREFIXES,
-    A_SEEN,
-    A_SLOT,
-    A_STRING,
-    A_SUFFIX,
-    A_SUFFIXES,
-    ALWAYS,
-    ATTRIBUTE,
-    CANDIDATES,
-    CELL,
-    CELL_WORDS,
-    COLUMNS,
-    DONE,
-    EVENTS,
-    EXACT,
-    F_ACTIVE,
-    F_LOOKED,
-    F_WALKED,
-    F_WALKS,
-    FALSE,
-    FAMILIES,
-    FAMILY,
-    FLAGS,
-    GRAM,
-    GROW_OUT,
-    HALTED,
-    HEAD,
-    KIND,
-    L_COUNT,
-    L_SEEN,
-    L_START,
-    L_WHAT,
-    LAST_ROW,
-    LIST,
-    LONGEST_KEY,
-    M_COUNT,
-    M_NUMBER,
-    M_START,
-    MAYBE,
-    MOVED,
-    MULTIPLE,
-    NUMBER,
-    OUT,
-    P_BLOCK,
-    P_COUNT,
-    P_HIGH,
-    P_LOW,
-    P_PROGRAM,
-    P_SIGNATURE,
-    P_WHO,
-    PAUSED,
-    PLACE,
-    POSTING,
-    PROGRAM,
-    PUBLICATIONS,
-    PUBLISH,
-    R_EARLY,
-    RESIDUE,
-    SCALAR,
-    SEEN,
-    SLICE,
-    STRING,
-    SUBSCRIPTION,
-    TRACKED,
-    TRUE,
-    VALUES,
-    VISITED,
-    W_OWN,
-    WIDTH,
-    WRITES,
-)
 from silbo.matching.fast.kernels.lists import find, key_of
 from silbo.matching.fast.kernels.selectivity import context_holds, survey
 
@@ -149,27 +73,30 @@ def run(t, start, end):
     ends = ends_of(t)
     at = start
     while at < end:
-        state[HALTED] = at
+        state[layout.HALTED] = at
         head = stream[at]
         length = stream[at + 1]
-        if head & 0xFF == PUBLISH:
-            if out.size - state[OUT] < subscriptions.size // SUBSCRIPTION or state[PUBLICATIONS] == ends.size:
-                return GROW_OUT
-            if contexts[MOVED] > 0:
+        if head & 0xFF == layout.PUBLISH:
+            if (
+                out.size - state[layout.OUT] < subscriptions.size // layout.SUBSCRIPTION
+                or state[layout.PUBLICATIONS] == ends.size
+            ):
+                return layout.GROW_OUT
+            if contexts[layout.MOVED] > 0:
                 room = repair(t)
-                if room != DONE:
+                if room != layout.DONE:
                     return room
             maybe = match(t, at)
-            ends[state[PUBLICATIONS]] = state[OUT]
-            state[PUBLICATIONS] += 1
-            if maybe or (head >> FLAGS) & 1:
-                state[HALTED] = at + length
-                return PAUSED
+            ends[state[layout.PUBLICATIONS]] = state[layout.OUT]
+            state[layout.PUBLICATIONS] += 1
+            if maybe or (head >> layout.FLAGS) & 1:
+                state[layout.HALTED] = at + length
+                return layout.PAUSED
         else:
             _write(t, at)
         at += length
-    state[HALTED] = end
-    return DONE
+    state[layout.HALTED] = end
+    return layout.DONE
 
 
 @inner
@@ -187,20 +114,14 @@ def _write(t, at):
     row = stream[at] >> 32
     count = (stream[at] >> 8) & 0xFFFFFF
     is_changed = False
-    for i in range(at + HEAD, at + HEAD + count * SCALAR, SCALAR):
-        is_changed |= cells_f[(row * state[COLUMNS] + stream[i]) * CELL_WORDS] != stream_f[i + 1]
+    for i in range(at + layout.HEAD, at + layout.HEAD + count * layout.SCALAR, layout.SCALAR):
+        is_changed |= cells_f[(row * state[layout.COLUMNS] + stream[i]) * layout.CELL_WORDS] != stream_f[i + 1]
     if not is_changed:
         return
-    for i in range(at + HEAD, at + HEAD + count * SCALAR, SCALAR):
-        cell = (row * state[COLUMNS] + stream[i]) * CELL_WORDS
-        cells[cell] = stream[i + 1]
-        cells[cell + 1] = stream[i + 2]
-    stale[row] = max(stale[row], VALUES)
-    contexts[WRITES] += 1
-    if contexts[TRACKED] and not moved[row]:
-        moved[row] = 1
-        queue[contexts[MOVED]] = row
-        contexts[MOVED] += 1
+    for i in range(at + layout.HEAD, at + layout.HEAD + count * layout.SCALAR, layout.SCALAR):
+        write_cell(cells, (row * state[layout.COLUMNS] + stream[i]) * layout.CELL_WORDS, stream[i + 1], stream[i + 2])
+    contexts[layout.WRITES] += 1
+    note_write(row, layout.VALUES, stale, moved, queue, contexts)
 
 
 @inner
@@ -212,31 +133,32 @@ def match(t, at):
     pubs = pubs_of(t)
     families = families_of(t)
     entries = (stream[at] >> 8) & 0xFFFF
-    first = at + HEAD
-    stop = first + entries * SCALAR
+    first = at + layout.HEAD
+    stop = first + entries * layout.SCALAR
     sent = (stream[at] >> 24) & 0xFFFF
     signature = np.int64(0)
-    for i in range(first, stop, SCALAR):
+    for i in range(first, stop, layout.SCALAR):
         attribute = stream[i] & 0xFFFFFFFF
-        attributes[attribute * ATTRIBUTE + A_SLOT] = i
-        attributes[attribute * ATTRIBUTE + A_SEEN] += 1
+        attributes[attribute * layout.ATTRIBUTE + layout.A_SLOT] = i
+        attributes[attribute * layout.ATTRIBUTE + layout.A_SEEN] += 1
         signature |= 1 << (attribute & 63)
-    for i in range(stop, stop + sent * SCALAR, SCALAR):
+    for i in range(stop, stop + sent * layout.SCALAR, layout.SCALAR):
         pubs[stream[i] & 0xFFFFFFFF] = i
-    state[LAST_ROW] = -1
+    state[layout.LAST_ROW] = -1
     count = _collect(t, first, stop)
-    for family in range(state[FAMILIES]):
-        if families[family * FAMILY + F_ACTIVE]:
+    for family in range(state[layout.FAMILIES]):
+        if families[family * layout.FAMILY + layout.F_ACTIVE]:
             count = _collect_near(t, family, count)
     maybe = _scan(t, count, signature)
-    if state[FAMILIES] > 0 and (state[EVENTS] < EAGER or state[EVENTS] % SURVEY == 0):
+    is_due = state[layout.EVENTS] < EAGER or state[layout.EVENTS] % SURVEY == 0
+    if is_due and state[layout.FAMILIES] > 0 and state[layout.STAGE] == layout.WHOLE:
         survey(t)
-    for i in range(first, stop, SCALAR):
-        attributes[(stream[i] & 0xFFFFFFFF) * ATTRIBUTE + A_SLOT] = 0
-    for i in range(stop, stop + sent * SCALAR, SCALAR):
+    for i in range(first, stop, layout.SCALAR):
+        attributes[(stream[i] & 0xFFFFFFFF) * layout.ATTRIBUTE + layout.A_SLOT] = 0
+    for i in range(stop, stop + sent * layout.SCALAR, layout.SCALAR):
         pubs[stream[i] & 0xFFFFFFFF] = 0
-    state[EVENTS] += 1
-    state[SEEN] += 1
+    state[layout.EVENTS] += 1
+    state[layout.SEEN] += 1
     return maybe
 
 
@@ -248,7 +170,7 @@ def _take(t, way, what, detail, number, count):
     its intervals: NaN passes them all.
     """
     found = find(t, key_of(t, way, what, detail))
-    if found >= 0 and lists_of(t)[found * LIST + L_WHAT] != (way << 32 | what):
+    if found >= 0 and lists_of(t)[found * layout.LIST + layout.L_WHAT] != (way << 32 | what):
         number = np.nan
     return _take_list(t, found, number, count)
 
@@ -257,14 +179,14 @@ def _take(t, way, what, detail, number, count):
 def _take_list(t, found, number, count):
     """Add a list to the slices, unless this publication has added it already."""
     lists = lists_of(t)
-    events = state_of(t)[EVENTS]
-    if found < 0 or lists[found * LIST + L_SEEN] == events:
+    events = state_of(t)[layout.EVENTS]
+    if found < 0 or lists[found * layout.LIST + layout.L_SEEN] == events:
         return count
     slices = slices_of(t)
-    lists[found * LIST + L_SEEN] = events
-    slices[count * SLICE + M_START] = lists[found * LIST + L_START]
-    slices[count * SLICE + M_COUNT] = lists[found * LIST + L_COUNT]
-    slices_f_of(t)[count * SLICE + M_NUMBER] = number
+    lists[found * layout.LIST + layout.L_SEEN] = events
+    slices[count * layout.SLICE + layout.M_START] = lists[found * layout.LIST + layout.L_START]
+    slices[count * layout.SLICE + layout.M_COUNT] = lists[found * layout.LIST + layout.L_COUNT]
+    slices_f_of(t)[count * layout.SLICE + layout.M_NUMBER] = number
     return count + 1
 
 
@@ -274,26 +196,31 @@ def _collect(t, first, stop):
     stream = stream_of(t)
     stream_f = stream_f_of(t)
     attributes = attributes_of(t)
-    count = _take(t, ALWAYS, NOTHING, NOTHING, 0.0, NOTHING)
-    for i in range(first, stop, SCALAR):
+    count = _take(t, layout.ALWAYS, NOTHING, NOTHING, 0.0, NOTHING)
+    for i in range(first, stop, layout.SCALAR):
         attribute = stream[i] & 0xFFFFFFFF
-        base = attribute * ATTRIBUTE
-        kind = (stream[i] >> KIND) & 0xFF
+        base = attribute * layout.ATTRIBUTE
+        kind = (stream[i] >> layout.KIND) & 0xFF
         number = 0.0
-        if kind == NUMBER:
+        if kind == layout.NUMBER:
             # intervals are doubles: for a number with a residue NaN, which passes them all, is compared instead
-            number = stream_f[i + 1] if stream[i] >> RESIDUE == 0 else np.nan
-        if attributes[base + A_ANY] > 0:
-            count = _take(t, A_ANY, attribute, NOTHING, 0.0, count)
-        if kind == NUMBER and attributes[base + A_NUMBER] > 0:
-            count = _take(t, A_NUMBER, attribute, NOTHING, number, count)
-        if attributes[base + A_EQUAL] > 0:
-            bits = NOTHING if kind == NUMBER and stream_f[i + 1] == 0.0 else stream[i + 1]
-            count = _take(t, A_EQUAL + 32 * kind, attribute, bits, number, count)
-        if kind == STRING:
-            if attributes[base + A_STRING] > 0:
-                count = _take(t, A_STRING, attribute, NOTHING, 0.0, count)
-            if attributes[base + A_PREFIX] + attributes[base + A_SUFFIX] + attributes[base + A_GRAM] > 0:
+            number = stream_f[i + 1] if stream[i] >> layout.RESIDUE == 0 else np.nan
+        if attributes[base + layout.A_ANY] > 0:
+            count = _take(t, layout.A_ANY, attribute, NOTHING, 0.0, count)
+        if kind == layout.NUMBER and attributes[base + layout.A_NUMBER] > 0:
+            count = _take(t, layout.A_NUMBER, attribute, NOTHING, number, count)
+        if attributes[base + layout.A_EQUAL] > 0:
+            bits = NOTHING if kind == layout.NUMBER and stream_f[i + 1] == 0.0 else stream[i + 1]
+            count = _take(t, layout.A_EQUAL + 32 * kind, attribute, bits, number, count)
+        if kind == layout.STRING:
+            if attributes[base + layout.A_STRING] > 0:
+                count = _take(t, layout.A_STRING, attribute, NOTHING, 0.0, count)
+            if (
+                attributes[base + layout.A_PREFIX]
+                + attributes[base + layout.A_SUFFIX]
+                + attributes[base + layout.A_GRAM]
+                > 0
+            ):
                 count = _collect_patterns(t, attribute, stream[i + 2] & 0xFFFFFFFF, stream[i + 2] >> 32, count)
     return count
 
@@ -303,22 +230,22 @@ def _collect_patterns(t, attribute, start, length, count):
     """Collect the lists of a string's prefixes, suffixes and parts, for the lengths in use."""
     attributes = attributes_of(t)
     text = stream_b_of(t)
-    base = attribute * ATTRIBUTE
+    base = attribute * layout.ATTRIBUTE
     ahead = back = NOTHING
-    for j in range(min(length, LONGEST_KEY)):
+    for j in range(min(length, layout.LONGEST_KEY)):
         ahead = step(ahead, text[start + j])
         back = step(back, text[start + length - 1 - j])
-        if (attributes[base + A_PREFIXES] >> j) & 1:
-            count = _take(t, A_PREFIX + 32 * j, attribute, ahead, 0.0, count)
-        if (attributes[base + A_SUFFIXES] >> j) & 1:
-            count = _take(t, A_SUFFIX + 32 * j, attribute, back, 0.0, count)
-    if attributes[base + A_GRAM] > 0:
+        if (attributes[base + layout.A_PREFIXES] >> j) & 1:
+            count = _take(t, layout.A_PREFIX + 32 * j, attribute, ahead, 0.0, count)
+        if (attributes[base + layout.A_SUFFIXES] >> j) & 1:
+            count = _take(t, layout.A_SUFFIX + 32 * j, attribute, back, 0.0, count)
+    if attributes[base + layout.A_GRAM] > 0:
         for at in range(start, start + length):
             part = NOTHING
-            for j in range(min(start + length - at, GRAM)):
+            for j in range(min(start + length - at, layout.GRAM)):
                 part = step(part, text[at + j])
-                if (attributes[base + A_GRAMS] >> j) & 1:
-                    count = _take(t, A_GRAM + 32 * j, attribute, part, 0.0, count)
+                if (attributes[base + layout.A_GRAMS] >> j) & 1:
+                    count = _take(t, layout.A_GRAM + 32 * j, attribute, part, 0.0, count)
     return count
 
 
@@ -332,13 +259,13 @@ def _collect_near(t, family, count):
     near = near_of(t)
     found = rows_near(t, family)
     if found < 0:
-        families[family * FAMILY + F_LOOKED] += moved_of(t).size
+        families[family * layout.FAMILY + layout.F_LOOKED] += moved_of(t).size
     for i in range(found if found >= 0 else moved_of(t).size):
-        own = near[i] if found >= 0 else places[(i * state[WIDTH] + family) * PLACE + W_OWN]
+        own = near[i] if found >= 0 else places[(i * state[layout.WIDTH] + family) * layout.PLACE + layout.W_OWN]
         count = _take_list(t, own, 0.0, count)
         if own >= 0:
-            families[family * FAMILY + F_WALKED] += lists[own * LIST + L_COUNT]
-    families[family * FAMILY + F_WALKS] += 1
+            families[family * layout.FAMILY + layout.F_WALKED] += lists[own * layout.LIST + layout.L_COUNT]
+    families[family * layout.FAMILY + layout.F_WALKS] += 1
     return count
 
 
@@ -360,16 +287,16 @@ def _scan(t, count, signature):
     visited = waiting = np.int64(0)
     maybe = False
     for i in range(count):
-        start = slices[i * SLICE + M_START] * POSTING
-        number = slices_f[i * SLICE + M_NUMBER]
+        start = slices[i * layout.SLICE + layout.M_START] * layout.POSTING
+        number = slices_f[i * layout.SLICE + layout.M_NUMBER]
         is_exact = np.int64(number == number)  # noqa: PLR0124  # false for NaN, which passes every interval
-        visited += slices[i * SLICE + M_COUNT]
-        for at in range(start, start + slices[i * SLICE + M_COUNT] * POSTING, POSTING):
+        visited += slices[i * layout.SLICE + layout.M_COUNT]
+        for at in range(start, start + slices[i * layout.SLICE + layout.M_COUNT] * layout.POSTING, layout.POSTING):
             # `|`, not `or`: one branch that is mostly taken instead of three that are hard to predict
             if (
-                (postings[at + P_SIGNATURE] & lacking != 0)
-                | (postings_f[at + P_LOW] > number)
-                | (postings_f[at + P_HIGH] < number)
+                (postings[at + layout.P_SIGNATURE] & lacking != 0)
+                | (postings_f[at + layout.P_LOW] > number)
+                | (postings_f[at + layout.P_HIGH] < number)
             ):
                 continue
             gathered[waiting] = at << 1 | is_exact
@@ -379,7 +306,7 @@ def _scan(t, count, signature):
                 maybe |= _decide(t, waiting)
                 waiting = np.int64(0)
     maybe |= _decide(t, waiting)
-    state[VISITED] += visited
+    state[layout.VISITED] += visited
     return maybe
 
 
@@ -387,51 +314,64 @@ def _scan(t, count, signature):
 def _fetch(t, at, is_exact):
     """Prefetch the memory that is needed to decide a candidate."""
     postings = postings_of(t)
-    flags = postings[at + P_PROGRAM]
-    if not (is_exact != 0 and flags & EXACT != 0):
-        prefetch(words_of(t), postings[at + P_BLOCK] & 0xFFFFFFFF)
+    flags = postings[at + layout.P_PROGRAM]
+    if not (is_exact != 0 and flags & layout.EXACT != 0):
+        prefetch(words_of(t), postings[at + layout.P_BLOCK] & 0xFFFFFFFF)
     if flags & 0xFFFFFFFF != 0:
-        prefetch(cells_of(t), (postings[at + P_WHO] >> 32) * state_of(t)[COLUMNS] * CELL_WORDS)
+        prefetch(cells_of(t), (postings[at + layout.P_WHO] >> 32) * state_of(t)[layout.COLUMNS] * layout.CELL_WORDS)
 
 
 @inner
 def _decide(t, waiting):
-    """Decide the gathered candidates; returns whether one is left to Python."""
+    """Decide the gathered candidates; returns whether one is left to Python.
+
+    A measurement can stop at an earlier stage: then the candidates that are left are counted, and not written.
+    """
     state = state_of(t)
     postings = postings_of(t)
     programs = programs_of(t)
     gathered = gathered_of(t)
     stamps = stamps_of(t)
     out = out_of(t)
-    event = state[EVENTS] + 1
-    found = state[OUT]
+    event = state[layout.EVENTS] + 1
+    found = state[layout.OUT]
+    stage = state[layout.STAGE]  # comparing it costs nothing: it is the same for all candidates
     maybe = False
     for i in range(waiting):
         at = gathered[i] >> 1
-        flags = postings[at + P_PROGRAM]
-        if flags & CELL:
+        flags = postings[at + layout.P_PROGRAM]
+        if flags & layout.CELL:
             continue
-        state[CANDIDATES] += 1
+        state[layout.CANDIDATES] += 1
+        if stage == layout.COLLECT:
+            found += 1
+            continue
         program = (flags & 0xFFFFFFFF) - 1
-        held = TRUE
-        is_checked = gathered[i] & 1 != 0 and flags & EXACT != 0
-        if program >= 0 and (is_checked or programs[program * PROGRAM + R_EARLY]):
-            held = context_holds(t, postings[at + P_WHO] >> 32, program)
+        held = layout.TRUE
+        is_checked = gathered[i] & 1 != 0 and flags & layout.EXACT != 0
+        if program >= 0 and (is_checked or programs[program * layout.PROGRAM + layout.R_EARLY]):
+            held = context_holds(t, postings[at + layout.P_WHO] >> 32, program)
             program = np.int64(-1)
-        if held != FALSE and not is_checked:
-            block = postings[at + P_BLOCK]
-            if not all_hold(t, block & 0xFFFFFFFF, (flags >> P_COUNT) & 0xFF):
+            if stage == layout.FIRST_CHECK:
+                found += held != layout.FALSE
                 continue
+        if held != layout.FALSE and not is_checked:
+            block = postings[at + layout.P_BLOCK]
+            if not all_hold(t, block & 0xFFFFFFFF, (flags >> layout.P_COUNT) & 0xFF):
+                continue
+        if stage == layout.FIRST_CHECK:
+            found += 1
+            continue
         if program >= 0:
-            held = context_holds(t, postings[at + P_WHO] >> 32, program)
-        if held != FALSE:
-            subscription = postings[at + P_BLOCK] >> 32
-            if flags & MULTIPLE:
+            held = context_holds(t, postings[at + layout.P_WHO] >> 32, program)
+        if held != layout.FALSE:
+            subscription = postings[at + layout.P_BLOCK] >> 32
+            if flags & layout.MULTIPLE:
                 if stamps[subscription] == event:
                     continue
                 stamps[subscription] = event
-            out[found] = subscription if held == TRUE else -1 - subscription
+            out[found] = subscription if held == layout.TRUE else -1 - subscription
             found += 1
-            maybe = maybe or held == MAYBE
-    state[OUT] = found
+            maybe = maybe or held == layout.MAYBE
+    state[layout.OUT] = found
     return maybe

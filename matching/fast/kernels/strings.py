@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from silbo.compiled import inner
-from silbo.matching.fast.kernels.layout import BEGINS, ENDS
+from silbo.matching.fast.kernels import layout
 
 SHORT = 16  # bytes: a pattern up to this length is compared at each place, which is linear as well
 
@@ -33,9 +33,9 @@ def fits(pattern, a, at, length_a, b, bt, length_b, failure):
     """Whether the first string begins with, ends with or contains the second."""
     if length_b > length_a:
         return False
-    if pattern == BEGINS:
+    if pattern == layout.BEGINS:
         return same(a, at, b, bt, length_b)
-    if pattern == ENDS:
+    if pattern == layout.ENDS:
         return same(a, at + length_a - length_b, b, bt, length_b)
     if length_b <= SHORT:
         for i in range(length_a - length_b + 1):

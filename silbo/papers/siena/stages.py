@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from silbo.bench.timing import timed
-from silbo.matching.fast.kernels.layout import PROGRAM, R_EARLY
+from silbo.matching.fast.index import FastIndex
+from silbo.matching.fast.kernels import layout
 from silbo.papers.siena.brokers import Connected
 from silbo.papers.siena.changes import BATCH, WARM, change_all, taken_us
 from silbo.papers.siena.load import somewhere
-from silbo.papers.siena.probe import CANDIDATES, FIRST, SECOND, STAGED
 from silbo.papers.siena.systems import Place, Publications, Siena, Silbo
 
 NOTIFICATION = ("encode", "candidates", "residual", "context", "deliver")
 CHANGE = ("remove", "encode", "add", "write", "repair at the next match")
-STAGES = (CANDIDATES, FIRST, SECOND)
+STAGES = (layout.COLLECT, layout.FIRST_CHECK, layout.BOTH_CHECKS)
 MOVED = 100  # rows that move before a grid is repaired
 
 
@@ -38,9 +38,9 @@ def notification_stages(
 def _stages(each: Connected, publications: Publications, repeats: int) -> dict[str, float]:
     """Measure a publish and its kernel; the kernel's time is divided in proportion to its stages measured alone."""
     whole, kernel = _in_place(each, publications, repeats)
-    index, staged = each.fast, STAGED.make()
+    index = each.fast
     index.match(*publications[0])  # repairs grids, and grows arrays
-    taken = [[_four(each, staged, publication, turn) for publication in publications] for turn in range(repeats)]
+    taken = [[_four(each, publication, turn) for publication in publications] for turn in range(repeats)]
     encode, candidates, first, second = np.median(taken, axis=0).mean(axis=0) / 1_000
     parts = [candidates, max(0.0, first - candidates), max(0.0, second - first)]
     candidates, first, second = (part * kernel / sum(parts) for part in parts)
@@ -75,14 +75,25 @@ def _publish(publish: Callable[..., Any], attributes: Any, context: Any) -> None
     publish(attributes, context=context)
 
 
-def _four(each: Connected, staged: Callable[..., int], publication: tuple[Any, Any], turn: int) -> list[int]:
+def _four(each: Connected, publication: tuple[Any, Any], turn: int) -> list[int]:
     """Nanoseconds of encoding, and of matching up to each stage; an untimed run of all stages warms the caches."""
     encode = timed(_encode, each, *publication)
-    handle = each.fast.arrays.handle
-    staged(handle, SECOND)
-    order = (turn, turn + 1, turn + 2)
-    taken = {i % 3: timed(staged, handle, STAGES[i % 3]) for i in order}
-    return [encode, taken[0], taken[1], taken[2]]
+    match_up_to(each.fast, layout.BOTH_CHECKS)
+    order = [STAGES[(turn + i) % 3] for i in range(3)]
+    taken = {stage: match_up_to(each.fast, stage)[0] for stage in order}
+    return [encode, *(taken[stage] for stage in STAGES)]
+
+
+def match_up_to(index: FastIndex, stage: int) -> tuple[int, int]:
+    """Match the publication at the beginning of the stream up to a stage: the nanoseconds, and how many are left."""
+    state, handle = index._state, index.arrays.handle
+    end = int(index.arrays.stream[1])
+    state[layout.OUT] = state[layout.PUBLICATIONS] = 0
+    state[layout.STAGE] = stage
+    try:
+        return timed(index._run, handle, 0, end), state[layout.OUT]
+    finally:
+        state[layout.STAGE] = layout.WHOLE
 
 
 def _encode(each: Connected, attributes: Any, offered: Any) -> None:
@@ -95,7 +106,7 @@ def _encode(each: Connected, attributes: Any, offered: Any) -> None:
 
 def _is_early(each: Connected) -> bool:
     """Whether the planner evaluates the function before the constraints."""
-    return bool(each.fast.arrays.programs.reshape(-1, PROGRAM)[:, R_EARLY].any())
+    return bool(each.fast.arrays.programs.reshape(-1, layout.PROGRAM)[:, layout.R_EARLY].any())
 
 
 # a change

@@ -30,6 +30,7 @@ from silbo.papers.siena import (
     same_notifications,
     scopes,
     sizes,
+    stages,
     surface,
     tradeoff,
 )
@@ -37,7 +38,6 @@ from silbo.papers.siena.brokers import connected
 from silbo.papers.siena.changes import ResubscribingSender, pair
 from silbo.papers.siena.load import paper_load, populate, settle
 from silbo.papers.siena.notifications import figure_11
-from silbo.papers.siena.probe import CANDIDATES, FIRST, SECOND, STAGED
 from silbo.papers.siena.same_notifications import asked, of_load, told
 from silbo.papers.siena.spread import ratios, shown, shown_change
 from silbo.papers.siena.systems import Silbo
@@ -281,7 +281,7 @@ def test_the_last_stage_leaves_the_matches(plan):
     for system, index in ((silbo, silbo.index), (other, other.index.index)):
         for publication in load.publications:
             matches = len(system.match(*publication))
-            left = [STAGED.make()(index.arrays.handle, stage) for stage in (CANDIDATES, FIRST, SECOND)]
+            left = [stages.match_up_to(index, stage)[1] for stage in stages.STAGES]
             assert left[0] >= left[1] >= left[2] == matches
 
 

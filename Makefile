@@ -19,7 +19,7 @@ run: $(READY) ## run the road scenario: cars and cameras write a log, Spark matc
 
 # The workers of pytest-xdist. Tests of one group (Spark, RTL) share a worker, and the longest groups start first.
 WORKERS ?= 2
-PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 .PHONY: quick
 quick: $(READY) ## run the tests without Spark, RTL and synthesis: under two minutes

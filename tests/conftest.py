@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 import silbo
 from silbo.context.function import ContextFunction
@@ -39,27 +40,35 @@ FOLDERS = ("context", "matching", "streaming", "hw")
 MARKS = {"streaming/spark": "spark", "hw/rtl": "rtl", "hw/synthesis": "synthesis", "papers/x2cbbr": "rtl"}
 
 # Files whose tests share a fixture that takes long to build: all tests of such a file run on one worker.
-SHARING = {"papers/siena/test_siena.py", "house/test_packaging.py"}
+SHARING = ("papers/siena/test_siena.py", "house/test_packaging.py")
 
 
-def mark_of(path):
-    """The mark of a test file's folder, or None."""
-    folder = path.relative_to(HERE).parent.as_posix()
-    return next((mark for marked, mark in MARKS.items() if folder.startswith(marked)), None)
+def mark_of(file):
+    """The mark of a test file's folder, or None; the file is given relative to the tests."""
+    return next((mark for folder, mark in MARKS.items() if file.startswith(folder + "/")), None)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+class ByGroup(LoadScopeScheduling):
+    """Hands a group of tests to a worker as a whole, and every other test on its own."""
+
+    def _split_scope(self, nodeid):
+        file = nodeid.partition("::")[0].removeprefix("tests/")
+        return mark_of(file) or (file if file in SHARING else nodeid)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return ByGroup(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Give each test its folder's mark and group, and run the groups first."""
+    """Give each test its folder's mark, and run the groups first."""
     order = [*MARKS.values(), None]
-    for item in items:
-        mark = mark_of(item.path)
+    marks = {item: mark_of(item.path.relative_to(HERE).as_posix()) for item in items}
+    for item, mark in marks.items():
         if mark is not None:
             item.add_marker(mark)
-            item.add_marker(pytest.mark.xdist_group(mark))
-        elif (name := item.path.relative_to(HERE).as_posix()) in SHARING:
-            item.add_marker(pytest.mark.xdist_group(name))
-    items.sort(key=lambda item: order.index(mark_of(item.path)))
+    items.sort(key=lambda item: order.index(marks[item]))
 
 
 @pytest.fixture(params=["fast", "plain"])

@@ -16,8 +16,6 @@ from silbo.hw.build.cache import folder
 from silbo.hw.build.simulation import Parameters, library
 from silbo.testing.own.environments import environment, pip, without_pythonpath
 
-pytestmark = pytest.mark.xdist_group("pynq")  # on one worker: the fixture of this module is set up once
-
 BEGIN = """
     import sys
     from pathlib import Path

@@ -10,8 +10,6 @@ import pytest
 from silbo.cli import main
 from silbo.papers.x2cbbr import cycle_report, cycle_table, experiment, measured, paper_cycles, sets
 
-pytestmark = pytest.mark.xdist_group("x2cbbr")  # on one worker: the fixture of this module is set up once
-
 
 class Run:
     """A run of the command, and what it left."""

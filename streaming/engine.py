@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from silbo.errors import SilboError
 from silbo.model.events import Event
+from silbo.model.notification import Notified
 from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, delete_topics, located, values
+from silbo.streaming.local.log import LogWriter
 from silbo.streaming.local.log_job import start
-from silbo.streaming.local.log_records import LogWriter, drain, notifications
+from silbo.streaming.local.log_records import drain, notifications
 from silbo.streaming.spark.failure import as_job_failure
 from silbo.streaming.spark.job import Options
 from silbo.streaming.spark.spark_session import session
@@ -34,14 +36,12 @@ log = logging.getLogger("silbo")
 class _JobEngine:
     """The times of the records count from 1, so that the records keep the order of the events."""
 
+    apply: Callable[[Sequence[Event], Callable[[int, SilboError], None]], Sequence[Notified]]
+
     def __init__(self, writer: LogWriter | KafkaWriter) -> None:
         times = count(1)
-        self._fold = sending(writer.send, lambda: next(times))
-
-    def apply(self, events: Sequence[Event], refused: Callable[[int, SilboError], None]) -> list[NotificationRecord]:
-        """Write the events as records; `finish` returns their notifications."""
-        self._fold.apply(events, refused)
-        return []
+        # the fold writes the events as records and finds no notifications; `finish` returns them
+        self.apply = sending(writer.send, lambda: next(times)).apply
 
 
 class StreamEngine(_JobEngine):

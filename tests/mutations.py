@@ -261,8 +261,8 @@ MUTATIONS = [
     Mutation(
         "read a stale context row: do not report moves to the grid",
         "context/cells.py",
-        "        if self.is_tracked and not self.is_moved[row]:",
-        "        if self.is_tracked and row < 0:",
+        "            self.is_moved[row] = 1\n",
+        "            return\n",
     ),
     Mutation(
         "read a stale context row: write one variable less",

@@ -32,7 +32,7 @@ from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, delete_topics, values
 from silbo.streaming.local import log_records
 from silbo.streaming.local.kafka_server import Kafka
-from silbo.streaming.local.log import read_all
+from silbo.streaming.local.log import LogWriter, read_all
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import compare, generate_log
 from silbo.testing.cluster import Cluster
@@ -71,7 +71,7 @@ class OverLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "log"
-        self.writer = log_records.LogWriter(self._folder, 3)
+        self.writer = LogWriter(self._folder, 3)
         self.options = ["--log", self._folder]
 
     def drain(self) -> None:

@@ -23,8 +23,9 @@ import silbo
 from silbo.matching.choice import NoIndex
 from silbo.model.events import Event
 from silbo.streaming.bulk.sender import sending
+from silbo.streaming.local.log import LogWriter
 from silbo.streaming.local.log_job import start
-from silbo.streaming.local.log_records import LogWriter, drain, notifications
+from silbo.streaming.local.log_records import drain, notifications
 from silbo.streaming.spark.failure import as_job_failure
 from silbo.streaming.spark.job import Options
 from silbo.streaming.spark.spark_session import session

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, consumer, create_topics, delete_topics, named
-from silbo.streaming.local import log_job, log_records
-from silbo.streaming.local.log import end_of, partition_file, read
+from silbo.streaming.local import log_job
+from silbo.streaming.local.log import LogWriter, end_of, partition_file, read
 from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
 
@@ -49,7 +49,7 @@ class LogTopics:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._writer = log_records.LogWriter(folder, PARTITIONS)
+        self._writer = LogWriter(folder, PARTITIONS)
         self._at = 0
         self.send, self.flush, self.close = self._writer.send, self._writer.flush, self._writer.close
 

@@ -22,7 +22,8 @@ from silbo.session.verbs import Verbs
 from silbo.streaming.bulk.chunks import Chunk, ShardBatch
 from silbo.streaming.bulk.step import Settings, State, step
 from silbo.streaming.kafka.connection import KafkaConnection
-from silbo.wire.records import Record, encode, fields_of
+from silbo.testing.own.notified import notification_records
+from silbo.wire.records import Record, encode
 
 Order = Literal["oldest", "newest", "never"]
 
@@ -132,8 +133,8 @@ class FakeKafka:
         self.may_go_on.wait()
         self.flushes += 1
         waiting, self._waiting = self._waiting, []
-        chunks = [Chunk(role, 0, each.time, [0], [0], [fields_of(each)]) for role, each in waiting]
-        for notified in step(self._state, ShardBatch(chunks)).notifications:
+        chunks = [Chunk(role, 0, each.time, [0], [0], [each]) for role, each in waiting]
+        for notified in notification_records(step(self._state, ShardBatch(chunks)).matches):
             record = SimpleNamespace(key=notified.subscriber_uuid.encode(), value=encode(notified))
             self._arrived.put(record)
 

@@ -152,16 +152,26 @@ def encode(record: Record) -> bytes:
     return packed([VERSION, *fields_of(record)])
 
 
-def head_of(record: NotificationRecord) -> bytes:
-    """The beginning of an encoded notification: publisher, sequence and recipient."""
-    fields = fields_of(record)
-    # the header of an array with at most 15 elements is one byte; the elements follow one another
-    return bytes([0x90 + 1 + len(fields)]) + packed([VERSION, *fields[:-3]])[1:]
+# An encoded notification is a beginning, a recipient and an end. Notifications of one publication share the first, and
+# those that show the same context share the last. The elements of an array in msgpack follow its header, which is one
+# byte for at most 15 elements.
 
 
-def tail_of(record: NotificationRecord) -> bytes:
-    """The end of an encoded notification: attributes, context and payload."""
-    return packed(fields_of(record)[-3:])[1:]
+def notification_beginning(time: int, publisher_uuid: str, publisher: str, sequence: int) -> bytes:
+    """The beginning of encoded notifications: the header of the whole array, version, kind, time and publication."""
+    fields = (VERSION, KINDS[NotificationRecord], time, publisher_uuid, publisher, sequence)
+    elements = 2 + len(NotificationRecord.__match_args__)
+    return bytes([0x90 + elements]) + packed(fields)[1:]
+
+
+def notification_recipient(subscriber_uuid: str, subscriber: str, subscription: str) -> bytes:
+    """The recipient in an encoded notification."""
+    return packed((subscriber_uuid, subscriber, subscription))[1:]
+
+
+def notification_end(attributes: Attributes, context: Context, payload: bytes | None) -> bytes:
+    """The end of encoded notifications: the message, and the context that they show."""
+    return packed((attributes, context, payload))[1:]
 
 
 def fields_of(record: Record) -> tuple[Any, ...]:

@@ -8,14 +8,14 @@ the records. `routing` checks the records and makes the chunks; readers of a chu
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from silbo.streaming.bulk.order import NEVER, Partition
+from silbo.wire.records import Record, fields_of, record_of
 from silbo.wire.values import packed, unpacked
 
-Fields: TypeAlias = Sequence[Any]  # a record's kind and fields
 Refusal: TypeAlias = tuple[int, str, bytes]  # offset, reason, value
 
 
@@ -27,20 +27,21 @@ class Chunk(NamedTuple):
     mark: int  # the highest time in the partition so far, over the records for all shards
     offsets: Sequence[int]
     befores: Sequence[int]
-    records: Sequence[Fields]
+    records: Sequence[Record]
     refused: Sequence[Refusal] = ()  # values that are not records; each is sent to one shard only
 
     def pack(self) -> bytes:
         """Encode the chunk."""
         numbers = (np.asarray(each, np.int64).tobytes() for each in (self.offsets, self.befores))
-        return packed([self.topic, self.partition, self.mark, *numbers, self.records, self.refused])
+        fields = list(map(fields_of, self.records))
+        return packed([self.topic, self.partition, self.mark, *numbers, fields, self.refused])
 
     @classmethod
     def unpack(cls, data: bytes) -> Chunk:
         """Decode a chunk."""
-        topic, partition, mark, offsets, befores, records, refused = unpacked(data)
+        topic, partition, mark, offsets, befores, fields, refused = unpacked(data)
         numbers = [np.frombuffer(each, np.int64).tolist() for each in (offsets, befores)]
-        return cls(topic, partition, mark, numbers[0], numbers[1], records, refused)
+        return cls(topic, partition, mark, numbers[0], numbers[1], list(map(record_of, fields)), refused)
 
 
 class ShardBatch:

@@ -8,10 +8,24 @@ thousand subscribers takes sixteen megabytes in Arrow, and never more than `EXPA
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from silbo.matching.candidates import SubscriptionRow
+from silbo.model.notification import Publication
+from silbo.model.values import Context
+from silbo.streaming.bulk.step import Match
 from silbo.streaming.topics import LARGEST_VALUE, NOTIFICATIONS, REJECTED
-from silbo.wire.records import SHOWN, NotificationRecord, RejectionRecord, decode, encode, head_of, tail_of
+from silbo.wire.records import (
+    SHOWN,
+    NotificationRecord,
+    RejectionRecord,
+    decode,
+    encode,
+    notification_beginning,
+    notification_end,
+    notification_recipient,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,45 +40,35 @@ Recipient: TypeAlias = tuple[bytes | None, bytes]  # the key and the beginning o
 Output: TypeAlias = tuple[str, Sequence[Recipient], bytes]  # topic, recipients, the end of each of their records
 
 
-def output_of(notifications: Iterable[NotificationRecord], rejected: Iterable[RejectionRecord]) -> Iterator[Output]:
+def output_of(matches: Iterable[Match], rejected: Iterable[RejectionRecord]) -> Iterator[Output]:
     """The rows of a batch, notifications in their order."""
-    for alike in _runs(notifications):
-        yield from _rows(alike)
+    for publication, rows in matches:
+        for context, alike in _by_context(publication, rows):
+            yield from _output(publication, context, alike)
     for each in rejected:
         yield REJECTED, [(None, encode(each))], b""
 
 
-def _runs(notifications: Iterable[NotificationRecord]) -> Iterator[list[NotificationRecord]]:
-    """Yield runs of neighbours that differ only in their recipients."""
-    run: list[NotificationRecord] = []
-    for each in notifications:
-        if run and (len(run) == MOST or not _is_alike(run[-1], each)):
-            yield run
-            run = []
-        run.append(each)
-    if run:
-        yield run
+def _by_context(
+    publication: Publication, rows: Sequence[SubscriptionRow]
+) -> Iterator[tuple[Context, Sequence[SubscriptionRow]]]:
+    """Yield runs of at most `MOST` neighbours that are shown the same part of the publisher's context."""
+    offered = publication.offered
+    for names, run in groupby(rows, key=lambda row: offered.keys() & row.asked):
+        context = {name: value for name, value in offered.items() if name in names}
+        alike = list(run)
+        for at in range(0, len(alike), MOST):
+            yield context, alike[at : at + MOST]
 
 
-def _is_alike(a: NotificationRecord, b: NotificationRecord) -> bool:
-    """Whether both come from one publication and include the same context."""
-    return (
-        a.attributes is b.attributes
-        and a.payload is b.payload
-        and (a.publisher_uuid, a.sequence, a.time) == (b.publisher_uuid, b.sequence, b.time)
-        and a.context.keys() == b.context.keys()
-        and all(b.context[name] is value for name, value in a.context.items())
-    )
-
-
-def _rows(alike: Sequence[NotificationRecord]) -> Iterator[Output]:
-    tail, recipients = tail_of(alike[0]), []
-    for each in alike:
-        head = head_of(each)
+def _output(publication: Publication, context: Context, rows: Sequence[SubscriptionRow]) -> Iterator[Output]:
+    """The rows of the notifications of a publication that show the same context."""
+    tail, recipients = notification_end(publication.attributes, context, publication.payload), []
+    for row, head in zip(rows, _heads(publication, rows), strict=True):
         if len(head) + len(tail) <= LARGEST_VALUE:
-            recipients.append((each.subscriber_uuid.encode(), head))
+            recipients.append((row.subscriber.encode(), head))
         else:
-            yield REJECTED, [(None, encode(_too_large(each, head + tail)))], b""
+            yield REJECTED, [(None, encode(_too_large(publication, row, head + tail)))], b""
     if recipients:
         largest = len(tail) + max(len(head) for _, head in recipients)
         most = max(1, EXPANDED // largest)
@@ -72,11 +76,20 @@ def _rows(alike: Sequence[NotificationRecord]) -> Iterator[Output]:
             yield NOTIFICATIONS, recipients[at : at + most], tail
 
 
-def _too_large(notification: NotificationRecord, value: bytes) -> RejectionRecord:
+def _heads(publication: Publication, rows: Sequence[SubscriptionRow]) -> Iterator[bytes]:
+    """The bytes of the notifications up to their message: the publication and the recipient."""
+    sent = publication
+    assert sent.time is not None
+    beginning = notification_beginning(sent.time, sent.publisher_uuid, sent.publisher, sent.sequence)
+    for row in rows:
+        yield beginning + notification_recipient(row.subscriber, row.name, row.id)
+
+
+def _too_large(publication: Publication, row: SubscriptionRow, value: bytes) -> RejectionRecord:
     """The rejection of a notification too large for a topic; it has no place in an input, so that is given as 0."""
     reason = (
-        f"the notification {notification.publisher}#{notification.sequence} to {notification.subscriber}/"
-        f"{notification.subscription} has {len(value):,} bytes, at most {LARGEST_VALUE:,} can be written."
+        f"the notification {publication.publisher}#{publication.sequence} to {row.name}/{row.id}"
+        f" has {len(value):,} bytes, at most {LARGEST_VALUE:,} can be written."
     )
     return RejectionRecord(0, NOTIFICATIONS, 0, 0, reason, value[:SHOWN])
 

@@ -48,7 +48,7 @@ def packed_step(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
         snapshot = list(pack(state)) if is_fold else None
         watch.lap("pack_ms")
         metrics = {**_metrics(state, columns, outcome), "folds": int(is_fold), **watch.laps}
-        return Answer(delta, snapshot, list(output_of(outcome.notifications, outcome.rejected)), metrics)
+        return Answer(delta, snapshot, list(output_of(outcome.matches, outcome.rejected)), metrics)
 
 
 def _metrics(state: State, columns: ShardBatch, outcome: Outcome) -> dict[str, int]:
@@ -59,7 +59,7 @@ def _metrics(state: State, columns: ShardBatch, outcome: Outcome) -> dict[str, i
         "silent": sum(mark == NEVER for mark in state.frontier.marks.values()),
         "partitions": len(state.frontier.marks),
         "records": len(columns),
-        "notifications": len(outcome.notifications),
+        "notifications": sum(len(rows) for _, rows in outcome.matches),
         "rejected": len(outcome.rejected),
     }
 

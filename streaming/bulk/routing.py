@@ -14,7 +14,7 @@ from zlib import crc32
 from silbo.context.function import ContextFunction, Scope
 from silbo.errors import InvalidRecord, SilboError, shortened
 from silbo.matching.filter import Filter
-from silbo.streaming.bulk.chunks import Chunk, Fields, Refusal
+from silbo.streaming.bulk.chunks import Chunk, Refusal
 from silbo.streaming.bulk.order import NEVER, Partition
 from silbo.wire.records import (
     SHOWN,
@@ -25,7 +25,6 @@ from silbo.wire.records import (
     SubscriptionRecord,
     TickRecord,
     decode,
-    fields_of,
 )
 
 REASON = 1_000  # characters of a reason: an error may quote the content of a record, which may be megabytes
@@ -70,7 +69,7 @@ class _Part:
 
     offsets: list[int] = field(default_factory=list)
     befores: list[int] = field(default_factory=list)
-    records: list[Fields] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
 
@@ -94,13 +93,11 @@ class Router:
             except SilboError as error:
                 parts[offset % self._shards].refused.append((offset, shortened(error.line, REASON), data[:SHOWN]))
                 continue
-            # readers of a chunk do not check it, so it holds the checked fields and not the original bytes
-            fields = fields_of(record)
             for shard in targets(record, self._shards):
                 part = parts[shard]
                 part.offsets.append(offset)
                 part.befores.append(mark)
-                part.records.append(fields)
+                part.records.append(record)
             mark = max(mark, record.time)
         self._marks[topic, partition] = mark
         for shard in range(self._shards):

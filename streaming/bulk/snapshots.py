@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
-from silbo.streaming.bulk.chunks import Fields
 from silbo.streaming.bulk.idle import IdleFrontier
 from silbo.streaming.bulk.order import Arrival
 from silbo.streaming.bulk.step import Delta, Settings, State, absorb, records_of, take_records
@@ -13,6 +12,8 @@ from silbo.wire.records import PublicationRecord, fields_of, record_of
 from silbo.wire.values import packed, unpacked
 
 CHUNK = 2**20  # bytes of a chunk, about
+
+Fields: TypeAlias = Sequence[Any]  # a record's kind and fields
 
 
 def pack_delta(delta: Delta) -> bytes:

@@ -1,6 +1,6 @@
-"""The step: apply a batch of records to a shard's state, and return the notifications.
+"""The step: apply a batch of records to a shard's state, and return the publications with the rows that get them.
 
-It is deterministic: the same state and the same columns give the same delta and the same notifications, and a state
+It is deterministic: the same state and the same columns give the same delta and the same matches, and a state
 that absorbs the deltas of another becomes equal to it. Spark owns the state as bytes (`snapshots`); the `State` here
 is its matchable form, a cache that can be rebuilt at any time.
 """
@@ -24,17 +24,16 @@ from silbo.streaming.bulk.order import Arrival, Frontier, Partition
 from silbo.wire.records import (
     SHOWN,
     ContextRecord,
-    NotificationRecord,
     PublicationRecord,
     Record,
     RejectionRecord,
     SubscriptionRecord,
     UnsubscriptionRecord,
     encode,
-    record_of,
 )
 
 Order: TypeAlias = Literal["strict", "arrival"]
+Match: TypeAlias = tuple[Publication, Sequence[SubscriptionRow]]  # rows by name, id and UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,10 @@ class Delta(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result of a batch: the delta, the notifications in the order of their publications, the rejected records."""
+    """The result of a batch: the delta, each publication with the rows that get it, and the rejected records."""
 
     delta: Delta
-    notifications: list[NotificationRecord]
+    matches: list[Match]
     rejected: list[RejectionRecord]
 
 
@@ -88,8 +87,8 @@ def step(state: State, columns: ShardBatch) -> Outcome:
     """Apply a batch to the state; the delta of the outcome describes the change."""
     arrivals, rejected = _accepted(state, columns)
     passed = _released(state, columns.marks, arrivals)
-    notifications = _walk(state, passed)
-    return Outcome(Delta(columns.marks, _retained(arrivals, passed)), notifications, rejected)
+    matches = _walk(state, passed)
+    return Outcome(Delta(columns.marks, _retained(arrivals, passed)), matches, rejected)
 
 
 def _retained(arrivals: Sequence[Arrival], passed: Sequence[Arrival]) -> list[Arrival]:
@@ -121,8 +120,7 @@ def _accepted(state: State, columns: ShardBatch) -> tuple[list[Arrival], list[Re
     settings, frontier = state.settings, state.frontier
     for chunk in columns.chunks:
         topic, partition = place = chunk.topic, chunk.partition
-        for offset, before, fields in zip(chunk.offsets, chunk.befores, chunk.records, strict=True):
-            record = record_of(fields)
+        for offset, before, record in zip(chunk.offsets, chunk.befores, chunk.records, strict=True):
             each = Arrival(record.time, type(record) is PublicationRecord, topic, partition, offset, record)
             if settings.order == "arrival" or not frontier.is_late(place, record.time, before):
                 arrivals.append(each)
@@ -152,17 +150,17 @@ def _released(state: State, marks: dict[Partition, int], arrivals: Sequence[Arri
 # applying records
 
 
-def _walk(state: State, passed: Iterable[Arrival]) -> list[NotificationRecord]:
-    """Apply records in their order, and return the notifications of the publications among them."""
+def _walk(state: State, passed: Iterable[Arrival]) -> list[Match]:
+    """Apply records in their order, and return the publications among them, each with the rows that get it."""
     walk = _Walk(state)
     for each in passed:
         walk.apply(each.record)
     walk.flush()
-    return walk.notifications
+    return walk.matches
 
 
 class _Walk:
-    """Applies records to the core of a state, through a run, and collects the notifications.
+    """Applies records to the core of a state, through a run, and collects the publications with their rows.
 
     A topic may be compacted: a subscription may come twice, and an end without its beginning.
     """
@@ -170,7 +168,7 @@ class _Walk:
     def __init__(self, state: State) -> None:
         self._core = state.core
         self._run = BatchRun(state.core, self._matched)
-        self.notifications: list[NotificationRecord] = []
+        self.matches: list[Match] = []
 
     def apply(self, record: Record) -> None:
         match record:
@@ -191,16 +189,8 @@ class _Walk:
         self._run.flush()
 
     def _matched(self, publication: Publication, rows: Sequence[SubscriptionRow]) -> None:
-        assert publication.time is not None
-        for row in sorted(rows, key=lambda row: (row.name, row.id, row.subscriber)):
-            notification = row.notification(publication)
-            self.notifications.append(
-                NotificationRecord(
-                    publication.time, publication.publisher_uuid, publication.publisher, publication.sequence,
-                    row.subscriber, row.name, row.id, publication.attributes, notification.context,
-                    publication.payload,
-                )
-            )  # fmt: skip
+        if rows:
+            self.matches.append((publication, sorted(rows, key=lambda row: (row.name, row.id, row.subscriber))))
 
     def _context(self, record: ContextRecord) -> None:
         client = self._client(record.subscriber)

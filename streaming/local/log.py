@@ -13,6 +13,8 @@ from pathlib import Path
 from zlib import crc32
 
 from silbo.errors import InvalidValue
+from silbo.streaming.topics import INPUTS
+from silbo.wire.records import Record, encode
 
 LENGTH = 4  # bytes
 BLOCK = 2**20  # bytes read at once
@@ -94,6 +96,32 @@ class Writer:
         finally:
             self._file.close()
         return self._end
+
+
+class LogWriter:
+    """Writes records to a log's partitions; its `send` is what `Sender` calls."""
+
+    def __init__(self, folder: Path, partitions: int) -> None:
+        self._partitions = partitions
+        for topic in INPUTS:
+            create(folder, topic, partitions)
+        self._writers = {
+            (topic, number): Writer(folder, topic, number) for topic in INPUTS for number in range(partitions)
+        }
+
+    def send(self, topic: str, key: str, record: Record) -> None:
+        """Append a record to the partition of its key."""
+        self._writers[topic, partition_of(key, self._partitions)].append(encode(record))
+
+    def flush(self) -> None:
+        """Let readers see everything that was sent."""
+        for writer in self._writers.values():
+            writer.flush()
+
+    def close(self) -> None:
+        """Write everything through to the disk."""
+        for writer in self._writers.values():
+            writer.close()
 
 
 def append(folder: Path, topic: str, partition: int, records: Iterable[bytes], since: int = 0) -> int:

@@ -234,9 +234,15 @@ def test_the_error_for_a_misspelt_engine_lists_the_engines(log):
     assert "connect" not in done.stderr
 
 
+def with_sigint():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_ends_a_command_quietly():
     command = [sys.executable, "-m", "silbo", "replay", "-", "--batch", "1"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # a shell starts what runs in its background with SIGINT ignored, and these tests may run there
+    with subprocess.Popen(command, **pipes, preexec_fn=with_sigint) as running:  # noqa: PLW1509  # no other threads
         running.stdin.write("nonsense\n" * 1_000)  # more than the command reads ahead
         running.stdin.flush()
         assert running.stderr.readline().startswith("-:1: ")

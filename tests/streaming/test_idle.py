@@ -47,7 +47,7 @@ class Shard:
             chunks += [chunk for _, chunk in router.chunks(*partition, enumerate(map(encode, made), first))]
         outcome = step(self.state, ShardBatch(chunks))
         self.deltas.append(pack_delta(outcome.delta))
-        return [each.time for each in outcome.notifications], [each.reason for each in outcome.rejected]
+        return [each.time for each, _ in outcome.matches], [each.reason for each in outcome.rejected]
 
     def fold(self):
         self.chunks, self.deltas = list(pack(self.state)), []

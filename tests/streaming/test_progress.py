@@ -7,8 +7,7 @@ import pytest
 from pyspark.sql import Row
 
 from silbo.streaming.bulk.order import NEVER
-from silbo.streaming.local import log_records
-from silbo.streaming.local.log import append
+from silbo.streaming.local.log import LogWriter, append
 from silbo.streaming.local.log_job import ends_of_log
 from silbo.streaming.spark.progress import Totals, batch_of, line, time_text
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS
@@ -84,7 +83,7 @@ def test_a_time_is_shown_as_a_date_if_it_is_plausible(time, text):
 
 
 def test_behind_counts_the_unread_bytes_of_a_log(tmp_path):
-    log_records.LogWriter(tmp_path, 2).close()
+    LogWriter(tmp_path, 2).close()
     append(tmp_path, CONTEXTS, 1, [encode(TickRecord(1))])
     size = append(tmp_path, CONTEXTS, 1, [encode(TickRecord(2))])
     read = {PUBLICATIONS: {"0": 0, "1": 0}}, None, {CONTEXTS: {"0": 0, "1": size // 2}}

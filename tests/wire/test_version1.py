@@ -26,8 +26,9 @@ from silbo.wire.records import (
     UnsubscriptionRecord,
     decode,
     encode,
-    head_of,
-    tail_of,
+    notification_beginning,
+    notification_end,
+    notification_recipient,
 )
 
 CORPUS = json.loads((Path(__file__).parent / "version1.json").read_text(encoding="utf-8"))
@@ -139,8 +140,12 @@ def test_a_record_that_was_read_is_written_as_it_came(name):
 
 
 @pytest.mark.parametrize("name", NOTIFICATIONS)
-def test_head_and_tail_of_a_notification_are_its_bytes(name):
-    assert head_of(RECORDS[name]) + tail_of(RECORDS[name]) == bytes_of(name)
+def test_beginning_recipient_and_end_of_a_notification_are_its_bytes(name):
+    notified = RECORDS[name]
+    beginning = notification_beginning(notified.time, notified.publisher_uuid, notified.publisher, notified.sequence)
+    recipient = notification_recipient(notified.subscriber_uuid, notified.subscriber, notified.subscription)
+    end = notification_end(notified.attributes, notified.context, notified.payload)
+    assert beginning + recipient + end == bytes_of(name)
 
 
 LOGGED = [ContextRecord(1, CAR, {"x": 1}), ContextRecord(2, CAR, {"x": 2.5}), TickRecord(9)]

@@ -13,7 +13,7 @@ from silbo.streaming.bulk.sender import sending
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, producer, values
 from silbo.streaming.local import log_job, log_records
-from silbo.streaming.local.log import append, read_all
+from silbo.streaming.local.log import LogWriter, append, read_all
 from silbo.streaming.spark import job
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.testing import assert_agrees, generate_log
@@ -63,7 +63,7 @@ class OverLog:
 
     def __init__(self, folder):
         self._folder = folder
-        log_records.LogWriter(folder, PARTITIONS).close()
+        LogWriter(folder, PARTITIONS).close()
 
     def start(self, spark, options):
         return log_job.start(spark, self._folder, options)

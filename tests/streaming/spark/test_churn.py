@@ -1,7 +1,8 @@
 """Churn on Spark's own state: subscribers that have left leave nothing in it."""
 
 from silbo.model.events import Disconnect, SetContext, Subscribe, Unsubscribe
-from silbo.streaming.local import log_job, log_records
+from silbo.streaming.local import log_job
+from silbo.streaming.local.log import LogWriter
 from silbo.streaming.spark import job
 from silbo.testing.own.jobs import Feed
 
@@ -32,7 +33,7 @@ def state_bytes(spark, checkpoint):
 
 def test_churn_leaves_a_state_that_does_not_grow(spark, tmp_path):
     folder, options = tmp_path / "log", job.Options(tmp_path / "checkpoint", order="arrival", shards=1)
-    writer = log_records.LogWriter(folder, 1)
+    writer = LogWriter(folder, 1)
     feed, sizes = Feed(writer), []
     query = log_job.start(spark, folder, options)
     try:

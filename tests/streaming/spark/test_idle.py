@@ -1,7 +1,7 @@
 """`--idle` on real Spark: after a time, publications no longer wait for silent partitions."""
 
 from silbo.streaming.local import log_job, log_records
-from silbo.streaming.local.log import append, read_all
+from silbo.streaming.local.log import LogWriter, append, read_all
 from silbo.streaming.spark import job
 from silbo.streaming.topics import CONTEXTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
 from silbo.wire.records import ContextRecord, PublicationRecord, SubscriptionRecord, decode, encode
@@ -15,7 +15,7 @@ def published(time):
 
 def test_publications_pass_a_silent_topic_and_a_late_record_is_rejected(spark, tmp_path):
     folder = tmp_path / "log"
-    log_records.LogWriter(folder, 1).close()
+    LogWriter(folder, 1).close()
     append(folder, SUBSCRIPTIONS, 0, [encode(SUBSCRIBED)])
     append(folder, PUBLICATIONS, 0, [encode(published(200))])
     options = job.Options(tmp_path / "checkpoint", idle=2.0)

@@ -15,7 +15,7 @@ from silbo.streaming.bulk.sender import sending
 from silbo.streaming.bulk.step import Settings
 from silbo.streaming.engine import StreamEngine
 from silbo.streaming.local import log_job, log_records
-from silbo.streaming.local.log import append, partition_file, read_all
+from silbo.streaming.local.log import LogWriter, append, partition_file, read_all
 from silbo.streaming.spark import job
 from silbo.streaming.spark.host import Matcher
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED, SUBSCRIPTIONS
@@ -32,7 +32,7 @@ def log():
 
 def written(folder, events):
     """Write the records of events to a local log in a folder; returns the folder."""
-    writer, times = log_records.LogWriter(folder, PARTITIONS), count(1)
+    writer, times = LogWriter(folder, PARTITIONS), count(1)
     fold = sending(writer.send, lambda: next(times))
     fold.apply(events, lambda *_: None)
     writer.close()
@@ -55,7 +55,7 @@ def test_the_job_gives_the_oracles_notifications(spark, log):
 def test_a_restarted_job_continues_where_it_stopped(spark, log, tmp_path):
     """Records arrive while the job is stopped. The worker still has the old query's cache; the checkpoint counts."""
     folder, half = tmp_path / "log", len(log) // 2
-    writer, times = log_records.LogWriter(folder, PARTITIONS), count(1)
+    writer, times = LogWriter(folder, PARTITIONS), count(1)
     fold = sending(writer.send, lambda: next(times))
     options = job.Options(tmp_path / "checkpoint", batch=100)
     for part in (log[:half], log[half:]):
@@ -70,7 +70,7 @@ def test_a_restarted_job_continues_where_it_stopped(spark, log, tmp_path):
 
 def test_a_large_publication_for_many_subscriptions_is_notified_and_spark_keeps_its_settings(spark, tmp_path):
     folder, setting, size = tmp_path / "log", "spark.sql.shuffle.partitions", 2**20 - 100
-    log_records.LogWriter(folder, 1).close()
+    LogWriter(folder, 1).close()
     append(
         folder,
         SUBSCRIPTIONS,
@@ -91,7 +91,7 @@ def test_a_large_publication_for_many_subscriptions_is_notified_and_spark_keeps_
 
 def test_an_unreadable_record_is_rejected_and_the_job_continues(spark, tmp_path):
     folder = tmp_path / "log"
-    log_records.LogWriter(folder, 1).close()
+    LogWriter(folder, 1).close()
     good = SubscriptionRecord(1, "u", "car", "s", "a = 1", None, ())
     append(folder, SUBSCRIPTIONS, 0, [b"nonsense", encode(good)])
     append(folder, CONTEXTS, 0, [encode(UnsubscriptionRecord(2, "u", "unknown"))])

@@ -13,7 +13,7 @@ from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import create_topics, values
 from silbo.streaming.kafka.kafka_session import connect
 from silbo.streaming.local import log_job, log_records
-from silbo.streaming.local.log import read_all
+from silbo.streaming.local.log import LogWriter, read_all
 from silbo.streaming.spark import job
 from silbo.streaming.topics import NOTIFICATIONS
 from silbo.testing import assert_agrees, generate_log
@@ -37,7 +37,7 @@ def assert_oracles(log, folder):
 def test_python_workers_of_a_local_job_may_be_killed(spark, tmp_path):
     """Spark retries the task of a killed worker on another worker, which does not have the cache."""
     log, folder = generate_log(12, 300), tmp_path / "log"
-    writer = log_records.LogWriter(folder, 3)
+    writer = LogWriter(folder, 3)
     feed = Feed(writer)
     query = log_job.start(spark, folder, job.Options(tmp_path / "checkpoint", batch=60))
     try:

@@ -14,7 +14,7 @@ from silbo.streaming.bulk.sender import sending
 from silbo.streaming.kafka import kafka_job
 from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, values
 from silbo.streaming.local import log_job, log_records
-from silbo.streaming.local.log import append, create, partition_file, partition_of, read_all
+from silbo.streaming.local.log import LogWriter, append, create, partition_file, partition_of, read_all
 from silbo.streaming.spark import job, migration
 from silbo.streaming.topics import CONTEXTS, INPUTS, NOTIFICATIONS, PUBLICATIONS, REJECTED
 from silbo.testing import assert_agrees, generate_log
@@ -52,7 +52,7 @@ def refused(options, folder):
 def test_a_job_migrated_with_the_printed_commands_gives_the_oracles_notifications(spark, tmp_path, capfd):
     """Match half of a log with 2 shards, migrate with the refusal's command, and run the command that it prints."""
     log, folder, old = generate_log(11, 400), tmp_path / "log", tmp_path / "checkpoint"
-    writer, times = log_records.LogWriter(folder, 3), count(1)
+    writer, times = LogWriter(folder, 3), count(1)
     fold = sending(writer.send, lambda: next(times))
     fold.apply(log[:150], lambda *_: None)
     tick(writer, next(times), 3)
@@ -74,7 +74,7 @@ def test_a_job_migrated_with_the_printed_commands_gives_the_oracles_notification
 
 def test_a_new_partition_is_read_from_its_beginning_after_the_migration(spark, tmp_path):
     folder, old, new, third = (tmp_path / name for name in ("log", "old", "new", "third"))
-    log_records.LogWriter(folder, 1).close()
+    LogWriter(folder, 1).close()
     for topic in INPUTS:
         append(folder, topic, 0, [encode(TickRecord(100))])
     run(log_job.start(spark, folder, job.Options(old)))
@@ -93,7 +93,7 @@ def test_a_new_partition_is_read_from_its_beginning_after_the_migration(spark, t
 def test_a_batch_without_a_commit_is_matched_by_the_new_job(spark, tmp_path):
     """The old job died while it wrote its last output: repeats are equal, and nothing is lost."""
     log, folder, old, new = generate_log(12, 400), *(tmp_path / name for name in ("log", "old", "new"))
-    writer, times = log_records.LogWriter(folder, 3), count(1)
+    writer, times = LogWriter(folder, 3), count(1)
     fold = sending(writer.send, lambda: next(times))
     fold.apply(log[:200], lambda *_: None)
     writer.flush()

@@ -3,8 +3,7 @@
 import json
 
 from silbo.cli import main
-from silbo.streaming.local import log_records
-from silbo.streaming.local.log import partition_file
+from silbo.streaming.local.log import LogWriter, partition_file
 from silbo.streaming.topics import SUBSCRIPTIONS
 
 LOG = [
@@ -27,7 +26,7 @@ def test_a_replay_on_spark_without_refusals_writes_nothing_to_stderr(spark, tmp_
 
 def test_a_job_that_fails_prints_its_cause_in_one_line_and_exits_with_status_1(spark, tmp_path, capfd):
     folder = tmp_path / "log"
-    log_records.LogWriter(folder, 1).close()
+    LogWriter(folder, 1).close()
     partition_file(folder, SUBSCRIPTIONS, 0).write_bytes(b"\xff" * 8)
     capfd.readouterr()
     assert main(["stream", "--log", str(folder), "--checkpoint", str(tmp_path / "c"), "--once"]) == 1

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from silbo.streaming.local import log_job, log_records
-from silbo.streaming.local.log import append
+from silbo.streaming.local.log import LogWriter, append
 from silbo.streaming.local.log_job import ends_of_log
 from silbo.streaming.spark import job
 from silbo.streaming.spark.progress import watching
@@ -21,7 +21,7 @@ def told(offsets):
 
 
 def written(folder, publications):
-    log_records.LogWriter(folder, 1).close()
+    LogWriter(folder, 1).close()
     append(folder, SUBSCRIPTIONS, 0, [encode(SubscriptionRecord(1, "u", "car", "s", "true", None, ()))])
     append(
         folder, PUBLICATIONS, 0,

@@ -141,8 +141,8 @@ MUTATIONS = [
     Mutation(
         "forward the payload of a message without its attributes",
         "silbo/wire/events.py",
-        "len(FORMS[Publish].names) - MESSAGE) :]",
-        "len(FORMS[Publish].names) - 1) :]",
+        "len(FORMS[events.Publish].names) - MESSAGE) :]",
+        "len(FORMS[events.Publish].names) - 1) :]",
     ),
     Mutation(
         "write the variables for a scope before the offered ones",

@@ -22,16 +22,7 @@ from silbo.matching.candidates import NOWHERE, Sink, SubscriptionRow
 from silbo.matching.choice import ChosenIndex
 from silbo.matching.decision import decided
 from silbo.matching.filter import Filter
-from silbo.model.events import (
-    Advertise,
-    Disconnect,
-    Event,
-    Publish,
-    SetContext,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
+from silbo.model import events
 from silbo.model.notification import Publication
 from silbo.model.values import ContextValue
 
@@ -47,7 +38,9 @@ class Matched(NamedTuple):
 
 # what an event changed: whether a context changed, the rows of subscriptions that began or ended, a match
 Accepted: TypeAlias = Matched | SubscriptionRow | Sequence[SubscriptionRow] | bool | None
-Observer: TypeAlias = Callable[[Client, Event, Any], object]  # called with each accepted event, and what it changed
+Observer: TypeAlias = Callable[
+    [Client, events.Event, Any], object
+]  # called with each accepted event, and what it changed
 
 
 class Core:
@@ -71,23 +64,23 @@ class Core:
 
     def discard(self, client: Client) -> None:
         """Remove a client whose first event was refused; the observers never heard of it."""
-        self._disconnect(client, Disconnect(client.name), NOWHERE)
+        self._disconnect(client, events.Disconnect(client.name), NOWHERE)
 
     @overload
-    def apply(self, client: Client, event: Publish) -> Matched: ...
+    def apply(self, client: Client, event: events.Publish) -> Matched: ...
     @overload
-    def apply(self, client: Client, event: Subscribe, sink: Sink = ...) -> SubscriptionRow: ...
+    def apply(self, client: Client, event: events.Subscribe, sink: Sink = ...) -> SubscriptionRow: ...
     @overload
-    def apply(self, client: Client, event: Unsubscribe) -> SubscriptionRow: ...
+    def apply(self, client: Client, event: events.Unsubscribe) -> SubscriptionRow: ...
     @overload
-    def apply(self, client: Client, event: SetContext) -> bool: ...
+    def apply(self, client: Client, event: events.SetContext) -> bool: ...
     @overload
-    def apply(self, client: Client, event: Disconnect) -> Sequence[SubscriptionRow]: ...
+    def apply(self, client: Client, event: events.Disconnect) -> Sequence[SubscriptionRow]: ...
     @overload
-    def apply(self, client: Client, event: Advertise | Unadvertise) -> None: ...
+    def apply(self, client: Client, event: events.Advertise | events.Unadvertise) -> None: ...
     @overload
-    def apply(self, client: Client, event: Event, sink: Sink = ...) -> Accepted: ...
-    def apply(self, client: Client, event: Event, sink: Sink = NOWHERE) -> Accepted:
+    def apply(self, client: Client, event: events.Event, sink: Sink = ...) -> Accepted: ...
+    def apply(self, client: Client, event: events.Event, sink: Sink = NOWHERE) -> Accepted:
         """Accept an event of a client, or raise; returns what it changed. A subscription's notifications go to `sink`.
 
         A publication is delivered to the sinks of its rows before the observers are called.
@@ -97,35 +90,35 @@ class Core:
             observer(client, event, result)
         return result
 
-    def apply_all(self, client: Client, events: Sequence[Publish]) -> list[Publication]:
+    def apply_all(self, client: Client, publishes: Sequence[events.Publish]) -> list[Publication]:
         """Accept all publishes of a client or none, and deliver them in their order."""
         publications = []
-        for event, matched in zip(events, self._match_all(client, events), strict=True):
+        for event, matched in zip(publishes, self._match_all(client, publishes), strict=True):
             self._deliver(matched)
             for observer in self.observers:
                 observer(client, event, matched)
             publications.append(matched.publication)
         return publications
 
-    def accept(self, client: Client, event: Publish) -> Publication:
+    def accept(self, client: Client, event: events.Publish) -> Publication:
         """Accept a publish without matching it, for engines that match in batches."""
         return accepted(client, event)
 
     # one verb each, called by `apply` through the table VERBS
 
-    def _advertise(self, client: Client, event: Advertise, _: Sink) -> None:
+    def _advertise(self, client: Client, event: events.Advertise, _: Sink) -> None:
         if event.id in client.advertisements:
             raise DuplicateId("advertisement", event.id)
         offers, reads = (None if names is None else frozenset(names) for names in (event.offers, event.reads))
         filter = Filter.of(event.filter)
         client.advertisements[event.id] = AdvertisementRow(filter, evaluation_of(filter), offers, reads)
 
-    def _unadvertise(self, client: Client, event: Unadvertise, _: Sink) -> None:
+    def _unadvertise(self, client: Client, event: events.Unadvertise, _: Sink) -> None:
         if event.id not in client.advertisements:
             raise UnknownId("advertisement", event.id, client.advertisements)
         del client.advertisements[event.id]
 
-    def _subscribe(self, client: Client, event: Subscribe, sink: Sink) -> SubscriptionRow:
+    def _subscribe(self, client: Client, event: events.Subscribe, sink: Sink) -> SubscriptionRow:
         if event.id in client.subscriptions:
             raise DuplicateId("subscription", event.id)
         filter, function = _expressions(event) if event.read is None else event.read
@@ -134,7 +127,7 @@ class Core:
         client.subscriptions[event.id] = row
         return row
 
-    def _unsubscribe(self, client: Client, event: Unsubscribe, _: Sink) -> SubscriptionRow:
+    def _unsubscribe(self, client: Client, event: events.Unsubscribe, _: Sink) -> SubscriptionRow:
         return self._end(client, event.id)
 
     def _end(self, client: Client, id: str) -> SubscriptionRow:
@@ -145,7 +138,7 @@ class Core:
         del client.subscriptions[id]
         return row
 
-    def _set_context(self, client: Client, event: SetContext, _: Sink) -> bool:
+    def _set_context(self, client: Client, event: events.SetContext, _: Sink) -> bool:
         return self._write(client, event.values)
 
     def _write(self, client: Client, changes: Changes) -> bool:
@@ -162,7 +155,7 @@ class Core:
                 raise
         return changed
 
-    def _publish(self, client: Client, event: Publish, _: Sink) -> Matched:
+    def _publish(self, client: Client, event: events.Publish, _: Sink) -> Matched:
         publication = accepted(client, event)
         try:
             (found,) = self.index.finder((publication,))
@@ -176,7 +169,7 @@ class Core:
             self._deliver(matched)
         return matched
 
-    def _disconnect(self, client: Client, _event: Disconnect, _: Sink) -> Sequence[SubscriptionRow]:
+    def _disconnect(self, client: Client, _event: events.Disconnect, _: Sink) -> Sequence[SubscriptionRow]:
         rows = list(client.subscriptions.values())
         for row in rows:  # if one cannot be removed it stays, and the event can be applied again
             self._end(client, row.id)
@@ -202,15 +195,15 @@ class Core:
 
     # many at once
 
-    def _match_all(self, client: Client, events: Sequence[Publish]) -> Iterator[Matched]:
+    def _match_all(self, client: Client, publishes: Sequence[events.Publish]) -> Iterator[Matched]:
         """Accept all or none; the rows are decided while the caller iterates."""
-        publications = accepted_all(client, events)
+        publications = accepted_all(client, publishes)
         try:
             found_of_all = self.index.finder(publications)
         except DeviceError:
             client.sequence -= len(publications)
             raise
-        for event, publication, found in zip(events, publications, found_of_all, strict=True):
+        for event, publication, found in zip(publishes, publications, found_of_all, strict=True):
             scope = None if event.scope is None else Scope.of(event.scope)
             yield Matched(publication, decided(publication, scope, found, self.contexts))
 
@@ -239,16 +232,16 @@ class Core:
         return None if self.index.fast is None else Batch(self.contexts, self.index.fast)
 
 
-def _expressions(event: Subscribe) -> tuple[Filter, ContextFunction | None]:
+def _expressions(event: events.Subscribe) -> tuple[Filter, ContextFunction | None]:
     return Filter.of(event.filter), None if event.context is None else ContextFunction.of(event.context)
 
 
 VERBS: Mapping[type, Callable[[Core, Client, Any, Sink], Accepted]] = {
-    Advertise: Core._advertise,  # the table of this class
-    Unadvertise: Core._unadvertise,
-    Subscribe: Core._subscribe,
-    Unsubscribe: Core._unsubscribe,
-    SetContext: Core._set_context,
-    Publish: Core._publish,
-    Disconnect: Core._disconnect,
+    events.Advertise: Core._advertise,  # the table of this class
+    events.Unadvertise: Core._unadvertise,
+    events.Subscribe: Core._subscribe,
+    events.Unsubscribe: Core._unsubscribe,
+    events.SetContext: Core._set_context,
+    events.Publish: Core._publish,
+    events.Disconnect: Core._disconnect,
 }

@@ -19,16 +19,7 @@ from silbo.exhaustive import assert_never
 from silbo.language import tree
 from silbo.matching.filter import Filter
 from silbo.matching.oracle import TRUE, UNKNOWN, Oracle, Refused, truth
-from silbo.model.events import (
-    Advertise,
-    Disconnect,
-    Event,
-    Publish,
-    SetContext,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
+from silbo.model import events
 from silbo.testing.borders import Borders
 
 LEAST_DELIVERED = 0.30  # of the accepted publications
@@ -123,7 +114,7 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def measure(events: Iterable[Event]) -> Measure:
+def measure(events: Iterable[events.Event]) -> Measure:
     """Play the events on the oracle, and count."""
     meter = _Meter()
     for event in events:
@@ -143,7 +134,7 @@ class _Meter:
     def measure(self) -> Measure:
         return Measure(**self._counts)
 
-    def take(self, event: Event) -> None:
+    def take(self, event: events.Event) -> None:
         self._counts["events"] += 1
         try:
             self._apply(event)
@@ -152,23 +143,23 @@ class _Meter:
         if self._counts["events"] % COVERING_EVERY == 0:
             self._count_covering()
 
-    def _apply(self, event: Event) -> None:
+    def _apply(self, event: events.Event) -> None:
         match event:
-            case Advertise(session, id, filter, offers, reads):
+            case events.Advertise(session, id, filter, offers, reads):
                 self._oracle.advertise(session, id, Filter.of(filter).tree, offers, reads)
-            case Unadvertise(session, id):
+            case events.Unadvertise(session, id):
                 self._oracle.unadvertise(session, id)
-            case Subscribe():
+            case events.Subscribe():
                 self._subscribe(event)
-            case Unsubscribe(session, id):
+            case events.Unsubscribe(session, id):
                 self._oracle.unsubscribe(session, id)
                 self._end(session, id)
-            case SetContext(session, values):
+            case events.SetContext(session, values):
                 self._oracle.set_context(session, values)
                 self._counts["border_values"] += self._borders.met("this", values)
-            case Publish():
+            case events.Publish():
                 self._publish(event)
-            case Disconnect(session):
+            case events.Disconnect(session):
                 self._oracle.disconnect(session)
                 for name, id in list(self._live):
                     if name == session:
@@ -176,7 +167,7 @@ class _Meter:
             case _:
                 assert_never(event)
 
-    def _subscribe(self, event: Subscribe) -> None:
+    def _subscribe(self, event: events.Subscribe) -> None:
         filter = Filter.of(event.filter)
         function = None if event.context is None else ContextFunction.of(event.context)
         self._oracle.subscribe(event.session, event.id, filter.tree, function.tree if function else None, event.include)
@@ -188,7 +179,7 @@ class _Meter:
         for each in self._live.pop((session, id)):
             self._borders.remove(each)
 
-    def _publish(self, event: Publish) -> None:
+    def _publish(self, event: events.Publish) -> None:
         scope = tree.Truth(True) if event.scope is None else Scope.of(event.scope).tree
         deliveries = self._oracle.publish(event.session, event.attributes, event.context, scope, event.payload)
         offered = self._offered(event)
@@ -198,7 +189,7 @@ class _Meter:
         self._counts["border_values"] += self._borders.met("msg", event.attributes) + self._borders.met("pub", offered)
         self._count_pairs(event, offered, scope)
 
-    def _count_pairs(self, event: Publish, offered: Mapping[str, Any], scope: tree.Condition) -> None:
+    def _count_pairs(self, event: events.Publish, offered: Mapping[str, Any], scope: tree.Condition) -> None:
         contexts = {name: session.context for name, session in self._oracle.sessions.items()}
         admitted = {
             name: truth(scope, _look(event.attributes, sub=context, this=event.context))
@@ -210,7 +201,7 @@ class _Meter:
             situation = truth(function.tree, seen) if function else TRUE
             self._count_pair(content, situation, admitted[name], contextual=function is not None)
 
-    def _offered(self, event: Publish) -> dict[str, Any]:
+    def _offered(self, event: events.Publish) -> dict[str, Any]:
         advertisements = self._oracle.sessions[event.session].advertisements.values()
         containing = [each for each in advertisements if truth(each.filter, _look(event.attributes)) == TRUE]
         return {

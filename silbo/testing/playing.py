@@ -7,16 +7,7 @@ from collections.abc import Iterable
 from silbo.embedded.broker import Broker
 from silbo.errors import SilboError, UnknownSession
 from silbo.exhaustive import assert_never
-from silbo.model.events import (
-    Advertise,
-    Disconnect,
-    Event,
-    Publish,
-    SetContext,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
+from silbo.model import events
 from silbo.model.notification import Notification
 from silbo.testing.recording import RecordingSession
 
@@ -30,7 +21,7 @@ class Player:
         self._ended: list[RecordingSession] = []
         self.refused = 0
 
-    def play(self, events: Iterable[Event]) -> None:
+    def play(self, events: Iterable[events.Event]) -> None:
         """Call the verb of each event, one after the other."""
         for event in events:
             try:
@@ -42,8 +33,8 @@ class Player:
         """All that any session of the log received until now."""
         return [each for session in (*self._ended, *self._sessions.values()) for each in session.received]
 
-    def _play(self, event: Event) -> None:
-        if isinstance(event, Disconnect):
+    def _play(self, event: events.Event) -> None:
+        if isinstance(event, events.Disconnect):
             self._disconnect(event.session)
             return
         known = self._sessions.get(event.session)
@@ -65,20 +56,26 @@ class Player:
 
 
 def _call(
-    session: RecordingSession, event: Advertise | Unadvertise | Subscribe | Unsubscribe | SetContext | Publish
+    session: RecordingSession,
+    event: events.Advertise
+    | events.Unadvertise
+    | events.Subscribe
+    | events.Unsubscribe
+    | events.SetContext
+    | events.Publish,
 ) -> None:
     match event:
-        case Advertise(_, id, filter, offers, reads):
+        case events.Advertise(_, id, filter, offers, reads):
             session.advertise(filter, offers=offers, reads=reads, id=id)
-        case Unadvertise(_, id):
+        case events.Unadvertise(_, id):
             session.unadvertise(id)
-        case Subscribe(_, id, filter, context, include):
+        case events.Subscribe(_, id, filter, context, include):
             session.subscribe(filter, context=context, include=include, id=id)
-        case Unsubscribe(_, id):
+        case events.Unsubscribe(_, id):
             session.unsubscribe(id)
-        case SetContext(_, values):
+        case events.SetContext(_, values):
             session.set_context(values)
-        case Publish(_, attributes, context, scope, payload):
+        case events.Publish(_, attributes, context, scope, payload):
             session.publish(attributes, context=context, scope=scope, payload=payload)
         case _:
             assert_never(event)

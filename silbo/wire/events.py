@@ -30,17 +30,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from silbo.errors import InvalidEvent, InvalidValue, SilboError, shortened
-from silbo.model.events import (
-    Advertise,
-    Disconnect,
-    Dropped,
-    Event,
-    Publish,
-    SetContext,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
+from silbo.model import events
 from silbo.model.values import LARGEST_INT, SMALLEST_INT, checked_changes, checked_name
 from silbo.wire.fields import checked_count, checked_expression, listed_names, optional_expression, optional_names
 from silbo.wire.values import packed, place_of, unpacked
@@ -54,12 +44,14 @@ MESSAGE = 2  # elements at the end of a publish: its attributes and its payload
 class Numbered(NamedTuple):
     """An event with what its bytes say besides: the number of its frame in the session, and the session's UUID."""
 
-    event: Event
+    event: events.Event
     number: int | None
     uuid: str | None
 
 
-def encode(event: Event, *, number: int | None = None, uuid: str | None = None, message: bytes | None = None) -> bytes:
+def encode(
+    event: events.Event, *, number: int | None = None, uuid: str | None = None, message: bytes | None = None
+) -> bytes:
     """The bytes of an event; `message` has the encoded attributes and payload, if they exist already."""
     form = FORMS[type(event)]
     if event.time is not None and not SMALLEST_INT <= event.time <= LARGEST_INT:
@@ -74,7 +66,7 @@ def encode(event: Event, *, number: int | None = None, uuid: str | None = None, 
         raise InvalidEvent(f"this event cannot be encoded ({shortened(str(error))}).") from None
 
 
-def decode(data: bytes) -> Event:
+def decode(data: bytes) -> events.Event:
     """Decode and check an event; raises `InvalidEvent` with the reason."""
     return decode_numbered(data).event
 
@@ -92,7 +84,7 @@ def decode_numbered(data: bytes) -> Numbered:
 
 def message_of(data: bytes) -> bytes:
     """The encoded attributes and payload of a publish that `decode` accepts, as its publisher wrote them."""
-    return data[place_of(data, len(HEAD) + len(FORMS[Publish].names) - MESSAGE) :]
+    return data[place_of(data, len(HEAD) + len(FORMS[events.Publish].names) - MESSAGE) :]
 
 
 def _mapping(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
@@ -131,39 +123,39 @@ def _optional_integer(value: object, path: str) -> int | None:
     raise InvalidValue(path, f"an integer of 64 bits is expected, not {shortened(repr(value))}.")
 
 
-def _advertise(session: str, time: int | None, id: Any, filter: Any, offers: Any, reads: Any) -> Event:
+def _advertise(session: str, time: int | None, id: Any, filter: Any, offers: Any, reads: Any) -> events.Event:
     names = optional_names(offers, "offers"), optional_names(reads, "reads")
-    return Advertise(session, checked_name(id, "id"), checked_expression(filter, "filter"), *names, time=time)
+    return events.Advertise(session, checked_name(id, "id"), checked_expression(filter, "filter"), *names, time=time)
 
 
-def _unadvertise(session: str, time: int | None, id: Any) -> Event:
-    return Unadvertise(session, checked_name(id, "id"), time=time)
+def _unadvertise(session: str, time: int | None, id: Any) -> events.Event:
+    return events.Unadvertise(session, checked_name(id, "id"), time=time)
 
 
-def _subscribe(session: str, time: int | None, id: Any, filter: Any, context: Any, include: Any) -> Event:
+def _subscribe(session: str, time: int | None, id: Any, filter: Any, context: Any, include: Any) -> events.Event:
     texts = checked_expression(filter, "filter"), optional_expression(context, "context")
-    return Subscribe(session, checked_name(id, "id"), *texts, listed_names(include, "include"), time=time)
+    return events.Subscribe(session, checked_name(id, "id"), *texts, listed_names(include, "include"), time=time)
 
 
-def _unsubscribe(session: str, time: int | None, id: Any, reason: Any, dropped: Any) -> Event:
-    return Unsubscribe(
+def _unsubscribe(session: str, time: int | None, id: Any, reason: Any, dropped: Any) -> events.Event:
+    return events.Unsubscribe(
         session, checked_name(id, "id"), time=time, reason=_reason(reason), dropped=_dropped(dropped, "dropped")
     )
 
 
-def _set_context(session: str, time: int | None, values: Any) -> Event:
-    return SetContext(session, checked_changes(values, "values"), time=time)
+def _set_context(session: str, time: int | None, values: Any) -> events.Event:
+    return events.SetContext(session, checked_changes(values, "values"), time=time)
 
 
 def _publish(
     session: str, time: int | None, scope: Any, context: Any, dropped: Any, attributes: Any, payload: Any
-) -> Event:
+) -> events.Event:
     text, lost = optional_expression(scope, "scope"), _dropped(dropped, "dropped")
-    return Publish.checked(session, attributes, context, text, payload, time=time, dropped=lost)
+    return events.Publish.checked(session, attributes, context, text, payload, time=time, dropped=lost)
 
 
-def _disconnect(session: str, time: int | None) -> Event:
-    return Disconnect(session, time=time)
+def _disconnect(session: str, time: int | None) -> events.Event:
+    return events.Disconnect(session, time=time)
 
 
 def _reason(value: object) -> Literal["slow"] | None:
@@ -174,17 +166,17 @@ def _reason(value: object) -> Literal["slow"] | None:
     raise InvalidValue("reason", f'"slow" or nil is expected, not {shortened(repr(value))}.')
 
 
-def _dropped(value: object, path: str) -> tuple[Dropped, ...]:
+def _dropped(value: object, path: str) -> tuple[events.Dropped, ...]:
     if not isinstance(value, list):
         raise InvalidValue(path, f"an array of notifications is expected, not {type(value).__name__}.")
     return tuple(_one_dropped(each, f"{path}[{i}]") for i, each in enumerate(value))
 
 
-def _one_dropped(value: object, path: str) -> Dropped:
-    if not isinstance(value, list) or len(value) != len(Dropped._fields):
-        raise InvalidValue(path, f"an array of {', '.join(Dropped._fields)} is expected.")
+def _one_dropped(value: object, path: str) -> events.Dropped:
+    if not isinstance(value, list) or len(value) != len(events.Dropped._fields):
+        raise InvalidValue(path, f"an array of {', '.join(events.Dropped._fields)} is expected.")
     publisher, sequence, subscriber, subscription = value
-    return Dropped(
+    return events.Dropped(
         checked_name(publisher, f"{path}.publisher"),
         checked_count(_optional_integer(sequence, f"{path}.sequence"), f"{path}.sequence"),
         checked_name(subscriber, f"{path}.subscriber"),
@@ -197,7 +189,7 @@ class _Form:
 
     __slots__ = ("fields_of", "kind", "names", "read")
 
-    def __init__(self, kind: int, names: tuple[str, ...], read: Callable[..., Event]) -> None:
+    def __init__(self, kind: int, names: tuple[str, ...], read: Callable[..., events.Event]) -> None:
         self.kind = kind
         self.names = names
         self.read = read
@@ -212,12 +204,12 @@ def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 FORMS: Mapping[type[Any], _Form] = {
-    Advertise: _Form(1, ("id", "filter", "offers", "reads"), _advertise),
-    Unadvertise: _Form(2, ("id",), _unadvertise),
-    Subscribe: _Form(3, ("id", "filter", "context", "include"), _subscribe),
-    Unsubscribe: _Form(4, ("id", "reason", "dropped"), _unsubscribe),
-    SetContext: _Form(5, ("values",), _set_context),
-    Publish: _Form(6, ("scope", "context", "dropped", "attributes", "payload"), _publish),
-    Disconnect: _Form(7, (), _disconnect),
+    events.Advertise: _Form(1, ("id", "filter", "offers", "reads"), _advertise),
+    events.Unadvertise: _Form(2, ("id",), _unadvertise),
+    events.Subscribe: _Form(3, ("id", "filter", "context", "include"), _subscribe),
+    events.Unsubscribe: _Form(4, ("id", "reason", "dropped"), _unsubscribe),
+    events.SetContext: _Form(5, ("values",), _set_context),
+    events.Publish: _Form(6, ("scope", "context", "dropped", "attributes", "payload"), _publish),
+    events.Disconnect: _Form(7, (), _disconnect),
 }
 KINDS: Mapping[int, _Form] = {form.kind: form for form in FORMS.values()}

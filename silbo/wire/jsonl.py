@@ -15,17 +15,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 
 from silbo.errors import InvalidEvent, InvalidValue, SilboError
 from silbo.exhaustive import assert_never
-from silbo.model.events import (
-    Advertise,
-    Disconnect,
-    Dropped,
-    Event,
-    Publish,
-    SetContext,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
+from silbo.model import events
 from silbo.model.geometry import geometry
 from silbo.model.notification import notification_json
 from silbo.model.plain import json_text, plain_context, plain_payload
@@ -50,7 +40,7 @@ class Line(NamedTuple):
     """A line that is not blank: its number from 1, and its event or the error that explains why it has none."""
 
     number: int
-    event: Event | None
+    event: events.Event | None
     error: SilboError | None
 
 
@@ -66,7 +56,7 @@ def read_log(file: BinaryIO | Iterable[bytes]) -> Iterator[Line]:
                 yield Line(number, None, error)
 
 
-def parse_event(line: str | bytes) -> Event:
+def parse_event(line: str | bytes) -> events.Event:
     """Parse one line as an event; raises `InvalidEvent` or `InvalidValue`."""
     return event_of(parse_json(line))
 
@@ -91,7 +81,7 @@ def _integer(digits: str) -> int:
     return int(digits) if len(digits) < 1_000 else BEYOND
 
 
-def event_of(value: object) -> Event:
+def event_of(value: object) -> events.Event:
     """The event of a JSON value; unknown keys are ignored, and null counts as missing for optional keys."""
     if not isinstance(value, dict):
         raise InvalidEvent(f"an event is a JSON object, not {type(value).__name__}.")
@@ -132,52 +122,56 @@ def _names(value: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     return optional_names(value.get(key), key)
 
 
-def _advertise(value: Mapping[str, Any], session: str, time: int | None) -> Event:
-    return Advertise(session, _id(value), _filter(value), _names(value, "offers"), _names(value, "reads"), time=time)
+def _advertise(value: Mapping[str, Any], session: str, time: int | None) -> events.Event:
+    return events.Advertise(
+        session, _id(value), _filter(value), _names(value, "offers"), _names(value, "reads"), time=time
+    )
 
 
-def _subscribe(value: Mapping[str, Any], session: str, time: int | None) -> Event:
+def _subscribe(value: Mapping[str, Any], session: str, time: int | None) -> events.Event:
     function, include = _text(value, "context"), _names(value, "include") or ()
-    return Subscribe(session, _id(value), _filter(value), function, include, time=time)
+    return events.Subscribe(session, _id(value), _filter(value), function, include, time=time)
 
 
-def _unsubscribe(value: Mapping[str, Any], session: str, time: int | None) -> Event:
+def _unsubscribe(value: Mapping[str, Any], session: str, time: int | None) -> events.Event:
     reason: Literal["slow"] | None = "slow" if value.get("reason") == "slow" else None
-    return Unsubscribe(session, _id(value), time=time, reason=reason, dropped=_dropped(value.get("dropped")))
+    return events.Unsubscribe(session, _id(value), time=time, reason=reason, dropped=_dropped(value.get("dropped")))
 
 
-def _set_context(value: Mapping[str, Any], session: str, time: int | None) -> Event:
+def _set_context(value: Mapping[str, Any], session: str, time: int | None) -> events.Event:
     values = _with_geometries(_required(value, "values"), "values")
-    return SetContext(session, checked_changes(values, "values"), time=time)
+    return events.SetContext(session, checked_changes(values, "values"), time=time)
 
 
-def _publish(value: Mapping[str, Any], session: str, time: int | None) -> Event:
+def _publish(value: Mapping[str, Any], session: str, time: int | None) -> events.Event:
     attributes = _required(value, "attributes")
     context = _with_geometries({} if value.get("context") is None else value["context"], "context")
-    return Publish.checked(
+    return events.Publish.checked(
         session, attributes, context, _text(value, "scope"), _payload(value.get("payload")),
         time=time, dropped=_dropped(value.get("dropped")),
     )  # fmt: skip
 
 
-def _dropped(value: object) -> tuple[Dropped, ...]:
+def _dropped(value: object) -> tuple[events.Dropped, ...]:
     """The dropped notifications that a record lists. They change nothing, so malformed entries are ignored."""
     given = value if isinstance(value, list) else []
-    return tuple(Dropped(*each) for each in given if isinstance(each, list) and _kinds(each) == (str, int, str, str))
+    return tuple(
+        events.Dropped(*each) for each in given if isinstance(each, list) and _kinds(each) == (str, int, str, str)
+    )
 
 
 def _kinds(values: list[object]) -> tuple[type, ...]:
     return tuple(map(type, values))
 
 
-READERS: Mapping[str, Callable[[Mapping[str, Any], str, int | None], Event]] = {
+READERS: Mapping[str, Callable[[Mapping[str, Any], str, int | None], events.Event]] = {
     "advertise": _advertise,
-    "unadvertise": lambda value, session, time: Unadvertise(session, _id(value), time=time),
+    "unadvertise": lambda value, session, time: events.Unadvertise(session, _id(value), time=time),
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
     "set_context": _set_context,
     "publish": _publish,
-    "disconnect": lambda _, session, time: Disconnect(session, time=time),
+    "disconnect": lambda _, session, time: events.Disconnect(session, time=time),
 }
 
 
@@ -213,39 +207,39 @@ def _payload(value: object) -> bytes | None:
     raise InvalidValue("payload", "this is no base64 of the standard alphabet with padding.")
 
 
-def event_json(event: Event) -> str:
+def event_json(event: events.Event) -> str:
     """One line of a log, without the line end."""
     return json_text({key: value for key, value in _event_object(event).items() if value is not None})
 
 
-def _event_object(event: Event) -> dict[str, Any]:
+def _event_object(event: events.Event) -> dict[str, Any]:
     head: dict[str, Any] = {"event": EVENT_NAMES[type(event)], "time": event.time, "session": event.session}
     match event:
-        case Advertise(_, id, filter, offers, reads):
+        case events.Advertise(_, id, filter, offers, reads):
             return head | {"id": id, "filter": filter, "offers": offers, "reads": reads}
-        case Subscribe(_, id, filter, context, include):
+        case events.Subscribe(_, id, filter, context, include):
             return head | {"id": id, "filter": filter, "context": context, "include": include or None}
-        case SetContext(_, values):
+        case events.SetContext(_, values):
             return head | {"values": plain_context(values)}
-        case Publish(_, attributes, sent, scope, payload):
+        case events.Publish(_, attributes, sent, scope, payload):
             body = {"attributes": dict(attributes), "context": plain_context(sent) or None, "scope": scope}
             return head | body | {"payload": plain_payload(payload), "dropped": event.dropped or None}
-        case Unsubscribe(_, id):
+        case events.Unsubscribe(_, id):
             return head | {"id": id, "reason": event.reason, "dropped": event.dropped or None}
-        case Unadvertise(_, id):
+        case events.Unadvertise(_, id):
             return head | {"id": id}
-        case Disconnect():
+        case events.Disconnect():
             return head
         case _:
             assert_never(event)
 
 
 EVENT_NAMES: Mapping[type, str] = {
-    Advertise: "advertise",
-    Unadvertise: "unadvertise",
-    Subscribe: "subscribe",
-    Unsubscribe: "unsubscribe",
-    SetContext: "set_context",
-    Publish: "publish",
-    Disconnect: "disconnect",
+    events.Advertise: "advertise",
+    events.Unadvertise: "unadvertise",
+    events.Subscribe: "subscribe",
+    events.Unsubscribe: "unsubscribe",
+    events.SetContext: "set_context",
+    events.Publish: "publish",
+    events.Disconnect: "disconnect",
 }

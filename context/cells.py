@@ -9,6 +9,7 @@ geometries are in blocks on a heap, which is packed when it is full.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from sys import getsizeof
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +35,7 @@ from silbo.model.values import ContextValue, ValueSet
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
+NO_NAMES: frozenset[str] = frozenset()
 MAX_COLUMNS = 64  # a limit, so that a subscriber cannot widen every row with functions over ever more variables
 CELL_WORDS = 2
 FLOAT_META = NUMBER << KIND
@@ -45,6 +47,7 @@ class Cells:
     """Owns the arrays. `generation` rises when an array is replaced, so that holders of the old one can notice."""
 
     def __init__(self, rows: int) -> None:
+        self.floats: list[frozenset[str]] = []  # by row: the names whose cells hold plain floats
         self.columns: dict[str, int] = {}
         self.offsets: dict[str, int] = {}  # the same in words
         self._free: list[int] = []
@@ -53,6 +56,7 @@ class Cells:
         # the number of rows in `queue`; whether a grid tracks moves; the number of writes by kernels
         self.state = np.zeros(3, np.int64)
         self.is_tracked = False  # the same as state[TRACKED]
+        self.moves = 0  # calls of `write_floats` that changed something
         self.heap = np.zeros(64, np.int64)
         self._heap_used = 1  # 0 means no block
         self.words = np.zeros(0, np.int64)
@@ -68,8 +72,9 @@ class Cells:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all arrays."""
-        return sum(each.nbytes for each in (self.words, self.heap, self.moved, self.stale, self.queue))
+        """Memory of all arrays, and of the list beside them."""
+        arrays = (self.words, self.heap, self.moved, self.stale, self.queue)
+        return sum(each.nbytes for each in arrays) + getsizeof(self.floats)
 
     def make_room(self, row: int) -> None:
         """Allocate cells for a row, if it has none."""
@@ -109,9 +114,11 @@ class Cells:
         """Write floats over floats, the shortcut of `write_row`; returns whether one changed.
 
         The table's row becomes stale: it is updated from the cells when it is read. Returns None, and writes nothing,
-        if kernels may have written other kinds of values since.
+        unless the row is known to hold plain floats under these names: otherwise the kinds or the number of variables
+        may change, and names must be checked.
         """
-        if self.is_stale[row] > VALUES:
+        stale = self.is_stale[row]
+        if stale > VALUES or not self.floats[row].issuperset(changes):
             return None
         doubles, offsets, at, changed, zero = self.doubles, self.offsets, row * self.stride, False, False
         for name, value in changes.items():
@@ -122,10 +129,11 @@ class Cells:
             elif value == 0.0:
                 zero = True
         if changed:
+            self.moves += 1
             if zero:  # 0.0 and -0.0 are equal, but a reader of the row can tell them apart
                 for name, value in changes.items():
                     doubles[at + offsets[name]] = value
-            if not self.is_stale[row]:
+            if not stale:
                 self.is_stale[row] = VALUES
             if self.is_tracked and not self.is_moved[row]:
                 self.note_move(row)
@@ -198,6 +206,8 @@ class Cells:
 
     def clear(self, row: int) -> None:
         """Make every cell of a row absent."""
+        self.is_stale[row] = 0
+        self.floats[row] = NO_NAMES
         for name in self.columns:
             self._write_cell(row, name, None)
 
@@ -260,6 +270,7 @@ class Cells:
         old = self.words.reshape(-1, self.width * CELL_WORDS)
         words.reshape(rows, width * CELL_WORDS)[: old.shape[0], : old.shape[1]] = old
         self.words, self.width, self.stride = words, width, width * CELL_WORDS
+        self.floats += [NO_NAMES] * (rows - len(self.floats))
         for name in ("moved", "stale", "queue"):
             before = getattr(self, name)
             after = np.zeros(rows, before.dtype)

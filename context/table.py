@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from silbo.context.cells import Cells
 
 EMPTY: Context = ReadOnlyDict()
-NOTHING: frozenset[str] = frozenset()
 MANY = 1_024  # sets of names that are interned at most
 
 
@@ -31,7 +30,6 @@ class ContextTable:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}  # UUID to row
         self._rows: list[Context] = []
-        self._floats: list[frozenset[str]] = []  # by row: the names whose cells hold plain floats
         self._free: list[int] = []
         self._widest = 0  # the most variables that any row ever had, bulk writes not included
         self._bulk: set[str] = set()  # names of variables that were written in bulk
@@ -39,7 +37,7 @@ class ContextTable:
         self._same: dict[frozenset[str], frozenset[str]] = {}
         self._used: dict[str, int] = {}  # by variable: the number of functions that read its cells
         self.cells: Cells | None = None
-        self.writes = 0
+        self._writes = 0
 
     # one context
 
@@ -67,7 +65,6 @@ class ContextTable:
             row = self._numbers[uuid] = self._free.pop() if self._free else len(self._rows)
             if row == len(self._rows):
                 self._rows.append(EMPTY)
-                self._floats.append(NOTHING)
                 if self.cells is not None:
                     self.cells.make_room(row)
         return row
@@ -80,27 +77,27 @@ class ContextTable:
         """Write plain, finite floats over plain floats: the fast path for sessions that move.
 
         It writes only the cells, which are close together in memory; the row is updated from them when it is read.
-        Returns None, and writes nothing, unless the row is known to hold plain floats under these names: otherwise
-        the kinds or the number of variables may change, and names must be checked.
+        Returns whether anything changed, or None if `write` must do it.
         """
-        cells = self.cells
-        if cells is None or not self._floats[row].issuperset(changes):
-            return None
-        changed = cells.write_floats(row, changes)
-        if changed:
-            self.writes += 1
-        return changed
+        return None if self.cells is None else self.cells.write_floats(row, changes)
+
+    @property
+    def writes(self) -> int:
+        """The number of writes that changed a row."""
+        return self._writes + (0 if self.cells is None else self.cells.moves)
 
     def holds_floats(self, row: int, names: AbstractSet[str]) -> bool:
         """Whether these variables of a row are plain floats that have cells."""
         # no refresh is needed after kernels wrote floats over floats: only values have changed
-        return names <= self._floats[row]
+        return self.cells is not None and names <= self.cells.floats[row]
 
     def is_of_floats(self, row: int, names: AbstractSet[str]) -> bool:
         """Whether a row has exactly these variables, all of them plain floats that have cells."""
-        if self.cells is not None and self.cells.has_new_kinds(row):
+        if self.cells is None:
+            return False
+        if self.cells.has_new_kinds(row):
             self._refresh(row)  # kernels may have written values of other kinds, or new variables
-        return names == self._floats[row] and len(self._rows[row]) == len(names)
+        return names == self.cells.floats[row] and len(self._rows[row]) == len(names)
 
     def write(self, row: int, changes: Mapping[str, ContextValue | None]) -> bool:
         """Merge all changes into a row, or none; None removes. Returns whether anything changed."""
@@ -110,28 +107,28 @@ class ContextTable:
             return False
         self._rows[row] = merged
         self._widest = max(self._widest, len(merged))
-        self.writes += 1
+        self._writes += 1
         if self.cells is not None:
             self.cells.write_row(row, changes)
-            self._floats[row] = self._plain_floats(row)
+            self._note_floats(row)
         return True
 
-    def _plain_floats(self, row: int) -> frozenset[str]:
-        columns = self.with_cells().columns
+    def _note_floats(self, row: int) -> None:
+        """Take note which variables of a row are plain floats that have cells."""
+        cells = self.with_cells()
+        columns = cells.columns
         names = frozenset(name for name, value in self._rows[row].items() if type(value) is float and name in columns)
         if len(self._same) > MANY:
             self._same.clear()
-        return self._same.setdefault(names, names)
+        cells.floats[row] = self._same.setdefault(names, names)
 
     def remove(self, uuid: str) -> None:
         """Remove a session, and free its row."""
         row = self._numbers.pop(uuid, None)
         if row is not None:
             self._rows[row] = EMPTY
-            self._floats[row] = NOTHING
             self._free.append(row)
             if self.cells is not None:
-                self.cells.is_stale[row] = 0
                 self.cells.clear(row)
 
     # many contexts
@@ -151,7 +148,7 @@ class ContextTable:
             return
         self._bulk |= columns.keys()
         self.cells.write_columns(np.asarray(rows, np.int64), encoded)
-        self.writes += len(rows)
+        self._writes += len(rows)
 
     def _write_one_by_one(self, rows: Iterable[Any], columns: Mapping[str, Any]) -> None:
         """Write row by row: slower, for variables without cells and for contexts that may become too large."""
@@ -175,18 +172,18 @@ class ContextTable:
         cells = self.with_cells()
         kinds_changed = cells.has_new_kinds(row)
         cells.is_stale[row] = 0
-        names = cells.columns if kinds_changed else self._floats[row]
+        names = cells.columns if kinds_changed else cells.floats[row]
         written = {name: number for name in names if (number := cells.number_at(row, name)) is not None}
         self._rows[row] = {**self._rows[row], **written}
         if kinds_changed:
-            self._floats[row] = self._plain_floats(row)
+            self._note_floats(row)
 
     # for kernels
 
     @property
     def nbytes(self) -> int:
         """Memory of the rows and of the map that finds them, without the cells."""
-        whole = [self._rows, self._floats, self._numbers, *self._rows]
+        whole = [self._rows, self._numbers, *self._rows]
         return sum(map(getsizeof, whole))
 
     def with_cells(self) -> Cells:
@@ -206,7 +203,7 @@ class ContextTable:
             holders = self._holders(name)
             cells.add_column(name, {row: self._rows[row][name] for row in holders})
             for row in holders:
-                self._floats[row] = self._plain_floats(row)
+                self._note_floats(row)
         return cells.columns[name]
 
     def _holders(self, name: str) -> list[int]:
@@ -227,7 +224,7 @@ class ContextTable:
             self.at(row)  # first update the row from its cells, which may hold newer values
         cells.drop_column(name)
         for row in holders:
-            self._floats[row] = self._plain_floats(row)
+            self._note_floats(row)
         return True
 
     def _take_over(self) -> None:
@@ -241,7 +238,7 @@ class ContextTable:
         from silbo.context.cells import WRITES
 
         state = self.with_cells().state
-        self.writes += int(state[WRITES])
+        self._writes += int(state[WRITES])
         state[WRITES] = 0
 
     def use_column(self, name: str, by: int) -> None:

@@ -24,6 +24,10 @@ from typing import Any
 from silbo.errors import MissingPart
 
 CHECKED = os.environ.get("SILBO_CHECKED_KERNELS", "") not in ("", "0")
+# Kernels work on memory that their caller owns, and never allocate. So numba compiles them without its runtime (NRT),
+# which counts a reference at each use of an array: a bulk write of contexts is 20 times as fast without it. In the
+# checked mode functions return arrays, which needs the runtime.
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": CHECKED, "_nrt": CHECKED}
 ARCHIVE = next((path for path in Path(__file__).parents if path.is_file()), None)  # the zip that silbo is in
 
 
@@ -45,13 +49,17 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     It is compiled once, for integers of 8 bytes: by default numba compiles a version for each constant argument
     and each width, which takes many times as long. Python never calls it, so it needs no wrappers.
     """
-    from numba import njit
-
-    options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher: Any = njit(error_model="numpy", boundscheck=CHECKED, **options)(function)
+    dispatcher = _dispatcher(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     template = dispatcher.get_call_template
     dispatcher.get_call_template = lambda given, named: template(_widened(given), named)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _dispatcher(function: Callable[..., Any], **options: bool) -> Any:
+    from numba import njit
+
+    decorate: Any = njit
+    return decorate(**OPTIONS, **options)(function)
 
 
 def _widened(given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -96,17 +104,14 @@ class Kernel:
             return self._made
 
     def _compiled(self) -> Callable[..., Any]:
-        from numba import njit
-
         function = self._function
         function.__qualname__ = f"{function.__name__}_{self._digest}{'_checked' * CHECKED}"
-        options: Any = {"error_model": "numpy", "boundscheck": CHECKED}
         if ARCHIVE is not None:
             _keep_apart_from_the_path()
         try:
-            dispatcher: Any = njit(cache=True, **options)(function)
+            dispatcher = _dispatcher(function, cache=True)
         except RuntimeError:  # numba found no folder for its cache that it may write to
-            dispatcher = njit(**options)(function)
+            dispatcher = _dispatcher(function)
         dispatcher.compile(self._signature())
         dispatcher.disable_compile()  # for any other arguments
         self.cached = bool(dispatcher.stats.cache_hits)

@@ -105,8 +105,9 @@ MUTATIONS = [
     Mutation(
         "use up a sequence number for a refused publish",
         "silbo/core/acceptance.py",
-        "    offered = _offered(client, event)\n    client.sequence += 1\n",
-        "    client.sequence += 1\n    offered = _offered(client, event)\n",
+        "    return _publication(client, event, _offered(client, event))\n\n\ndef accepted_all",
+        "    client.sequence += 1\n    offered = _offered(client, event)\n    client.sequence -= 1\n"
+        "    return _publication(client, event, offered)\n\n\ndef accepted_all",
     ),
     Mutation(
         "unite offers but not reads",
@@ -558,7 +559,7 @@ def prepare(mutation: Mutation, folder: Path) -> None:
 def remember_before(path: Path) -> None:
     """Let the table keep each row as it was before its last write, for the mutation that reads it."""
     text = path.read_text(encoding="utf-8")
-    text = text.replace("self.writes = 0\n", "self.writes = 0\n        self._before: dict[int, Context] = {}\n")
+    text = text.replace("self._writes = 0\n", "self._writes = 0\n        self._before: dict[int, Context] = {}\n")
     merged = "        merged = changed_context(old, changes)\n"
     text = text.replace(merged, merged + "        self._before[row] = self._rows[row]\n")
     path.write_text(text, encoding="utf-8")

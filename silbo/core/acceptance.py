@@ -16,9 +16,7 @@ from silbo.model.values import Context
 
 def accepted(client: Client, event: Publish) -> Publication:
     """The publication of a publish, with the next sequence number; raises `Refused`, and then takes no number."""
-    offered = _offered(client, event)
-    client.sequence += 1
-    return _publication(client, event, offered)
+    return _publication(client, event, _offered(client, event))
 
 
 def accepted_all(client: Client, events: Sequence[Publish]) -> list[Publication]:
@@ -29,14 +27,12 @@ def accepted_all(client: Client, events: Sequence[Publish]) -> list[Publication]
             offered.append(_offered(client, event))
         except Refused as error:
             raise error.at(f"rows[{i}]") from None
-    publications = []
-    for event, shown in zip(events, offered, strict=True):
-        client.sequence += 1
-        publications.append(_publication(client, event, shown))
-    return publications
+    return [_publication(client, event, shown) for event, shown in zip(events, offered, strict=True)]
 
 
 def _publication(client: Client, event: Publish, offered: Context) -> Publication:
+    """The publication with the next sequence number."""
+    client.sequence += 1
     return Publication(
         client.name, client.uuid, client.sequence, ReadOnlyDict(event.attributes), event.context, offered,
         event.scope, event.payload, event.time,

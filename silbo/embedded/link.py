@@ -34,7 +34,6 @@ class EmbeddedLink:
         self.lock = engine.lock
         self.is_ended = False
         self._row = client.row
-        self._write_floats = engine.core.contexts.write_floats
         self._moves_are_writes = engine.moves_are_writes  # until the session ends
 
     @property
@@ -73,10 +72,14 @@ class EmbeddedLink:
         """Apply a publish. It is `engine.accept` and the context, in one place to save calls for each message."""
         engine = self._engine
         with engine.lock:
-            self._check_open()
+            if self.is_ended:
+                self._check_open()
             if event.context is OWN:
-                event.context = self._contexts.at(self.client.row)
-            event.time = engine.time = max(engine.time, time.time_ns() // 1_000)  # it does not go back
+                event.context = self._contexts.at(self._row)
+            now = time.time_ns() // 1_000
+            if now > engine.time:  # noqa: PLR1730  # it does not go back; `max` takes three times as long
+                engine.time = now
+            event.time = engine.time
             matched = engine.core.apply(self.client, event)
             engine.counts["published"] += 1
             blocked = engine.take_blocked() if engine.blocked else None
@@ -107,7 +110,8 @@ class EmbeddedLink:
         lock = self.lock
         lock.acquire()  # `with` takes twice as long to find its methods
         try:
-            return self._moves_are_writes and self._write_floats(self._row, values) is not None
+            cells = self._contexts.cells
+            return self._moves_are_writes and cells is not None and cells.write_floats(self._row, values) is not None
         finally:
             lock.release()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from silbo.session.verbs import Verbs
 
 
-@dataclass(frozen=True, repr=False, eq=False, slots=True)
+@dataclass(repr=False, eq=False, slots=True)  # not frozen: one is made for each message
 class Receipt:
     """The result of `publish`: the message's position in its session's sequence."""
 

@@ -77,7 +77,7 @@ def test_the_picture_of_a_context_change_shows_its_modules(road):
     car, _, _ = road
     moved = entered(lambda: car.set_context(x=13.0, y=41.0))
     changed = entered(lambda: car.set_context(x=14.0, role="taxi"))
-    assert moved == ["session/verbs", "embedded/link", "context/table", "context/cells"]
+    assert moved == ["session/verbs", "embedded/link", "context/cells"]
     assert differences(picture("What happens on set_context"), changed, ["model"]) == []
 
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 class EmbeddedLink:
     """Takes the events of one session to the engine, under the engine's lock."""
 
+    # `move` takes the first four of many sessions by turns: slots keep them in one line of the processor's cache
+    __slots__ = ("_moves_are_writes", "lock", "_contexts", "_row", "_engine", "client", "log_name", "is_ended")  # noqa: RUF023
+
     patience: float | None = None
 
     def __init__(self, engine: EmbeddedEngine, client: Client, log_name: str) -> None:

@@ -61,11 +61,11 @@ class Handle:
 class Session(Handle):
     """One connection to a broker, to publish and subscribe. Created by `Broker.connect` or `silbo.connect`."""
 
-    __slots__ = ("__weakref__", "_move")
+    __slots__ = ("__weakref__", "_link")
 
     def __init__(self, verbs: Verbs) -> None:
         super().__init__(verbs)
-        self._move = verbs.link.move
+        self._link = verbs.link
 
     @property
     def subscriptions(self) -> tuple[Subscription, ...]:

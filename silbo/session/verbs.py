@@ -366,7 +366,7 @@ def set_context(self: Any, mapping: Mapping[str, Any] | None = None, /, **values
     """
     # the most frequent call of all, so this method of `Session` tries the shortcut before anything else is called
     given = values if mapping is None else {**_mapping(mapping), **values}
-    if not self._move(given):
+    if not self._link.move(given):
         acknowledgement = self._verbs.change_context(given)
         if acknowledgement is not DONE:
             waited(self._verbs, acknowledgement)

@@ -412,7 +412,7 @@ class DeviceNotAnswering(DeviceError):
     """A wait for the device reached its time-out."""
 
     def __init__(self, what: str, seen: str) -> None:
-        super().__init__(f"the device does not come to an end with {what}: {seen}. Load its bitstream anew.")
+        super().__init__(f"the device does not come to an end with {what}: {seen}. Load its bitstream again.")
         self.what = what
 
 

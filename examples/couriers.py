@@ -27,5 +27,7 @@ with silbo.Broker(offload="sim") as broker:
 
     for name, subscription in orders.items():
         print(name, [order["number"] for order in subscription.drain()])
-    told = broker.stats()["offload"]
-    print(f"{told['device']} of {len(orders)} subscriptions on the device, which found {told['matches']} candidates")
+    figures = broker.stats()["offload"]
+    print(
+        f"{figures['device']} of {len(orders)} subscriptions on the device, which found {figures['matches']} candidates"
+    )

@@ -78,8 +78,8 @@ def match(log: Path, checkpoint: Path) -> tuple[list[NotificationRecord], list[B
         query.processAllAvailable()
     finally:
         query.stop()
-    told = [(each["numInputRows"], each["durationMs"]["triggerExecution"] / 1_000) for each in query.recentProgress]
-    return notifications(log), [Batch(rows, seconds) for rows, seconds in told if rows]
+    measured = [(each["numInputRows"], each["durationMs"]["triggerExecution"] / 1_000) for each in query.recentProgress]
+    return notifications(log), [Batch(rows, seconds) for rows, seconds in measured if rows]
 
 
 def summarise(road: Road, counts: Counter[str], got: list[NotificationRecord], batches: list[Batch]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from silbo.hw.build.simulation import HW, RTL
-from silbo.hw.build.yowasp import NEXTPNR, YOSYS, kept, run
+from silbo.hw.build.yowasp import NEXTPNR, YOSYS, cached_result, run
 
 DEVICE = "LFE5U-25F, speed grade 6"  # the slowest grade
 SOURCES = [RTL / "pmu" / "crt_cam.v", RTL / "pmu" / "crt_cam_bank.v", HW / "syn" / "cam_pins.v"]
@@ -47,7 +47,7 @@ def routed(seeds: Sequence[int]) -> Iterator[Routed]:
     """Place and route the CAM of 256 entries once for each seed; each takes some minutes the first time."""
     for seed in seeds:
         key = f"{SCRIPT} {ARGUMENTS} {seed} {YOSYS} {NEXTPNR}"
-        yield Routed(**kept(SOURCES, key, lambda work, seed=seed: _place_and_route(seed, work)))  # type: ignore[misc]
+        yield Routed(**cached_result(SOURCES, key, lambda work, seed=seed: _place_and_route(seed, work)))  # type: ignore[misc]
 
 
 def _place_and_route(seed: int, work: Path) -> dict[str, Any]:

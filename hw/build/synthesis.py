@@ -16,7 +16,7 @@ from typing import Any
 from silbo.errors import DeviceError
 from silbo.hw.build.simulation import RTL, TOP, Parameters
 from silbo.hw.build.simulation import sources as verilog
-from silbo.hw.build.yowasp import YOSYS, kept, run
+from silbo.hw.build.yowasp import YOSYS, cached_result, run
 
 STATISTICS = "statistics.json"
 # the banks of the CAM are not flattened until the end (crt_cam_bank.v says why), and are counted with the rest
@@ -60,7 +60,7 @@ class Resources:
 def synthesised(parameters: Parameters, rtl: Path = RTL) -> Resources:
     """The resources of a matcher with these parameters; the first run takes a minute or two."""
     script = _script(parameters)
-    found = kept(verilog(rtl), f"{script} {YOSYS}", lambda work: _statistics(script, work))
+    found = cached_result(verilog(rtl), f"{script} {YOSYS}", lambda work: _statistics(script, work))
     yosys = re.sub(r", .*\)$", ")", found["creator"])  # without the name of the compiler
     return counted(found["design"]["num_cells_by_type"], yosys)
 

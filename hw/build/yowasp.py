@@ -57,7 +57,7 @@ def check(tool: Tool) -> None:
         raise HardwareUnavailable(f"{tool.package} {tool.version}", extra=tool.extra, why=why)
 
 
-def kept(sources: list[Path], options: str, find: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+def cached_result(sources: list[Path], options: str, find: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
     """The cached result for these sources and options. If it is missing, `find` makes it in a copy of the sources."""
     file = cached(f"{digest(options, sources)}.json", lambda work: _written(sources, find, work))
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

@@ -108,7 +108,7 @@ async def status_says_of_a_result_which_words_are_not_zero(dut):
 @cocotb.test()
 async def what_is_written_while_a_command_is_at_work_is_refused(dut):
     core = await CoreUnderTest.started(dut)
-    kept = await core.registered([word(1, 1)], None, 77)
+    kept_tsid = await core.registered([word(1, 1)], None, 77)
     await core.stage([word(2, 1), word(3, 1)], None, 88)
     await core.send(None, words_of([(9, i) for i in range(100)]))  # REGISTER waits for its end
     while not await core.status() & Status.MATCHING:
@@ -116,16 +116,16 @@ async def what_is_written_while_a_command_is_at_work_is_refused(dut):
     await core.write(Register.COMMAND, Command.REGISTER)
     for register, value in (
         (Register.COMMAND, Command.INIT), (Register.FILTER, word(4, 1)), (Register.OSID_LOW, 1),
-        (Register.OSID_HIGH, 1), (Register.SUBSCRIBER, 1 | VALID), (Register.TSID, kept),
+        (Register.OSID_HIGH, 1), (Register.SUBSCRIBER, 1 | VALID), (Register.TSID, kept_tsid),
     ):  # fmt: skip
         assert await core.status() & Status.BUSY
         await core.write(register, value)
         assert await core.status() & Status.REFUSED
     assert await core.result() == set()
     await core.idle()
-    assert await core.read(Register.TSID) == kept + 1
-    assert await core.osid(kept + 1) == 88
-    assert await core.publish(None, words_of([(1, 1), (2, 1), (3, 1)])) == {kept, kept + 1}
+    assert await core.read(Register.TSID) == kept_tsid + 1
+    assert await core.osid(kept_tsid + 1) == 88
+    assert await core.publish(None, words_of([(1, 1), (2, 1), (3, 1)])) == {kept_tsid, kept_tsid + 1}
 
 
 @cocotb.test()

@@ -101,10 +101,10 @@ class Cluster:
         """How many workers the master counts; 0 while it does not answer, or with an empty page, as it begins."""
         try:
             with urlopen(f"http://127.0.0.1:{self._page}/json/", timeout=5) as answer:
-                told: dict[str, Any] = json.load(answer)
+                state: dict[str, Any] = json.load(answer)
         except (OSError, ValueError):
             return 0
-        return int(told["aliveworkers"])
+        return int(state["aliveworkers"])
 
     def __enter__(self) -> Self:
         return self.start()

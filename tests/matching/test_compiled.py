@@ -83,24 +83,24 @@ def test_a_digest_depends_on_the_sources(tmp_path):
 
 def test_warm_prints_what_it_compiled(capsys):
     assert main(["warm", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [each["name"] for each in told["kernels"]] == ["run", "add", "change", "write"]
+    summary = json.loads(capsys.readouterr().out)
+    assert [each["name"] for each in summary["kernels"]] == ["run", "add", "change", "write"]
     assert main(["warm"]) == 0
     assert "s of CPU; the cache is " in capsys.readouterr().out
 
 
 def test_a_long_wait_for_kernels_is_logged_with_its_reason(monkeypatch):
-    told = threading.Event()
+    noticed = threading.Event()
     handler = logging.Handler()
-    handler.emit = lambda record: told.set() if "silbo warm" in record.getMessage() else None
+    handler.emit = lambda record: noticed.set() if "silbo warm" in record.getMessage() else None
     logging.getLogger("silbo").addHandler(handler)
     slow = Kernel(lambda: 0, lambda: (), "0")
-    monkeypatch.setattr(slow, "make", lambda: told.wait(30))
+    monkeypatch.setattr(slow, "make", lambda: noticed.wait(30))
     monkeypatch.setattr(entries, "KERNELS", (slow,))
     monkeypatch.setattr(entries, "NOTICE", 0.01)
     entries.made()
     logging.getLogger("silbo").removeHandler(handler)
-    assert told.is_set()
+    assert noticed.is_set()
 
 
 def test_a_process_that_only_publishes_loads_no_numba():

@@ -19,14 +19,14 @@ STATE = (
 
 
 class Slave:
-    """A bus master that pauses each channel independently, and records the outputs towards the core in `told`."""
+    """A bus master that pauses each channel independently, and records the outputs towards the core in `recorded`."""
 
     def __init__(self, module, idle, pressure):
         self.module = module
         self._idle = {name: PAUSES[idle]() for name in ("aw", "w", "ar")}
         self._pressure = {name: PAUSES[pressure]() for name in ("b", "r")}
         self.inputs = {}
-        self.told = []
+        self.recorded = []
 
     @classmethod
     async def started(cls, dut, idle="never", pressure="never"):
@@ -43,10 +43,10 @@ class Slave:
     async def step(self, **inputs):
         inputs = self.inputs | inputs
         seen = await self.module.step(**inputs)
-        self.told += [("command", seen.command)] if seen.command_valid else []
-        self.told += [("push", seen.push_filter)] if seen.push else []
+        self.recorded += [("command", seen.command)] if seen.command_valid else []
+        self.recorded += [("push", seen.push_filter)] if seen.push else []
         if seen.context_write and inputs.get("context_ready", 1):
-            self.told.append(("context", seen.context_row, seen.context_valid, seen.context_box))
+            self.recorded.append(("context", seen.context_row, seen.context_valid, seen.context_box))
         return seen
 
     async def write(self, address, value, strobe=0xF):
@@ -108,7 +108,7 @@ async def every_write_is_told_once_and_every_read_answered(dut, idle, pressure):
             case "read":
                 assert await slave.read(Register.ID) == ID
                 assert await slave.read(Register.VERSION) == VERSION
-    assert slave.told == expected
+    assert slave.recorded == expected
 
 
 @cocotb.test()
@@ -120,10 +120,10 @@ async def a_context_is_answered_when_its_row_is_written(dut, wait):
     for _ in range(wait + 3):
         await RisingEdge(dut.clk)
     assert not writing.done()
-    assert slave.told == []
+    assert slave.recorded == []
     slave.inputs["context_ready"] = 1
     assert await writing == OKAY
-    assert [each[:3] for each in slave.told] == [("context", 3, 1)]
+    assert [each[:3] for each in slave.recorded] == [("context", 3, 1)]
 
 
 @cocotb.test()
@@ -131,7 +131,7 @@ async def a_context_that_comes_while_memories_are_initialised_is_dropped_and_tol
     slave = await Slave.started(dut)
     slave.inputs |= {"busy": 1, "initialising": 1, "context_ready": 0}
     assert await slave.write(Register.CONTEXT, 3 | VALID) == OKAY
-    assert slave.told == []
+    assert slave.recorded == []
     assert await slave.read(Register.STATUS) & Status.REFUSED
 
 
@@ -141,7 +141,7 @@ async def a_write_of_some_bytes_is_an_error_and_tells_nothing(dut, strobe):
     slave = await Slave.started(dut)
     for register in (Register.COMMAND, Register.FILTER, Register.CONTEXT, Register.X_LOW, Register.TSID):
         assert await slave.write(register, 1, strobe) == SLVERR
-    assert slave.told == []
+    assert slave.recorded == []
 
 
 @cocotb.test()
@@ -156,12 +156,12 @@ async def what_a_command_at_work_needs_is_not_written_over(dut):
         assert await slave.read(Register.STATUS) & Status.REFUSED
     for command in (Command.REGISTER, Command.INIT, Command.REMOVE, Command.DROP):
         await slave.write(Register.COMMAND, command)
-    assert slave.told == []
+    assert slave.recorded == []
     seen = await slave.step()
     assert (seen.sid, seen.osid, seen.subscriber, seen.in_context) == (5, 7 << 32 | 6, 2, 1)
     await slave.write(Register.COMMAND, Command.TAKE)
     await slave.write(Register.CONTEXT, 1)
-    assert [each[0] for each in slave.told] == ["command", "context"]
+    assert [each[0] for each in slave.recorded] == ["command", "context"]
 
 
 @cocotb.test()

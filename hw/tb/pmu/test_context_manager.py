@@ -26,9 +26,9 @@ async def started(dut):
 def inside(manager, seen):
     """The rows that a scan found inside, each reported once."""
     lanes = manager.size("LANES")
-    told = [(each.contained_group, each.contained) for each in seen if each.contained_valid]
-    assert [group for group, _ in told] == list(range(manager.size("GROUPS")))
-    return {group * lanes + lane for group, found in told for lane in range(lanes) if found >> lane & 1}
+    contained = [(each.contained_group, each.contained) for each in seen if each.contained_valid]
+    assert [group for group, _ in contained] == list(range(manager.size("GROUPS")))
+    return {group * lanes + lane for group, found in contained for lane in range(lanes) if found >> lane & 1}
 
 
 async def scan(manager, x, y, write=None):

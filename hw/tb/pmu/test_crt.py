@@ -76,7 +76,7 @@ class Table:
             if seen.found_all:
                 return counts
 
-    def told(self, words):
+    def expected_counts(self, words):
         return Counter(sid for word in set(words) for sid in self.filters.get(word, ()))
 
     def rows(self):
@@ -97,9 +97,9 @@ async def what_is_found_is_what_was_registered(dut, idle):
     assert (await table.crt.step()).rows_used == table.rows()
     for _ in range(8):
         words = chance.choices([*filters, 0, 1], k=chance.randrange(12))
-        assert await table.match(words, idle, chance.random() < 0.5 and bool(words)) == table.told(words)
+        assert await table.match(words, idle, chance.random() < 0.5 and bool(words)) == table.expected_counts(words)
         await table.sweep(chance.randrange(1, table.crt.size("SIDS")))
-        assert await table.match(filters, idle, is_last_with_a_word=True) == table.told(filters)
+        assert await table.match(filters, idle, is_last_with_a_word=True) == table.expected_counts(filters)
 
 
 @cocotb.test()
@@ -116,7 +116,7 @@ async def a_full_table_takes_no_new_filter_and_lets_go_of_what_is_swept(dut):
     seen = await table.crt.step()
     assert (seen.is_full, seen.rows_used) == (0, table.rows())
     words = range(1, rows + 1)
-    assert await table.match(words, "never", is_last_with_a_word=True) == table.told(words)
+    assert await table.match(words, "never", is_last_with_a_word=True) == table.expected_counts(words)
 
 
 @cocotb.test()
@@ -129,11 +129,11 @@ async def a_filter_may_have_all_t_sids_and_one_more_than_a_row_holds_is_told(dut
         assert seen.hcd == (sid > slots)
         again = await table.register(sid, 42)
         assert (again.filter_is_new, again.hcd) == (0, 0)
-    assert await table.match([42], "never", is_last_with_a_word=True) == table.told([42])
+    assert await table.match([42], "never", is_last_with_a_word=True) == table.expected_counts([42])
     assert (await table.crt.step()).rows_used == table.rows()
     for sid in random.Random(8).sample(range(1, table.crt.size("SIDS")), table.crt.size("SIDS") - 1):
         await table.sweep(sid)
-        assert await table.match([42], "never", is_last_with_a_word=True) == table.told([42])
+        assert await table.match([42], "never", is_last_with_a_word=True) == table.expected_counts([42])
     assert (await table.crt.step()).rows_used == 0
 
 
@@ -150,4 +150,4 @@ async def a_chain_that_finds_no_row_fails(dut):
         assert (await table.register(sid, 7)).filter_done
     assert (await table.register(slots + 1, 7)).filter_failed
     assert (await table.register(slots + 1, 8)).filter_done
-    assert await table.match([7, 8], "never", is_last_with_a_word=True) == table.told([7, 8])
+    assert await table.match([7, 8], "never", is_last_with_a_word=True) == table.expected_counts([7, 8])

@@ -39,13 +39,13 @@ async def every_search_is_answered_four_edges_later(dut, idle, once):
     filters, absent = await filled(cam, chance)
     await cam.step(forget=1)
     keys = chance.choices([*filters, *absent], k=120)
-    expected, seen, told = [], [], set()
+    expected, seen, reported = [], [], set()
     for pause in PAUSES[idle]():
         if not keys:
             break
         key = 0xDEAD_BEEF if pause else keys.pop()
-        hits = not pause and key in filters and not (once and key in told)
-        told |= {key}
+        hits = not pause and key in filters and not (once and key in reported)
+        reported |= {key}
         expected.append((not pause, hits and filters[key], len(keys) % 7 == 0))
         seen.append(await cam.step(key_valid=not pause, key_once=once, key_last=len(keys) % 7 == 0, key=key))
     seen += await cam.steps(LATENCY)

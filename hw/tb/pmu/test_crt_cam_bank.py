@@ -89,11 +89,11 @@ async def outside_a_publication_it_answers_each_time_and_that_is_not_remembered(
 @cocotb.parametrize(idle=NAMES, once=[0, 1])
 async def a_gap_between_keys_changes_no_answer(dut, idle, once):
     bank = await filled(dut)
-    chance, expected, seen, told = random.Random(idle), [], [], set()
+    chance, expected, seen, reported = random.Random(idle), [], [], set()
     for _, pause in zip(range(100), PAUSES[idle](), strict=False):
         index = chance.randrange(16)  # also in a gap the key's bits are those of a filter
-        expected.append(None if pause or (once and index in told) else index)
-        told |= set() if pause else {index}
+        expected.append(None if pause or (once and index in reported) else index)
+        reported |= set() if pause else {index}
         seen.append(await bank.step(key_valid=not pause, key_once=once, key=FILTERS[index]))
     seen += await bank.steps(3)
     assert [each.index_reg if each.any_reg else None for each in seen[3:]] == expected

@@ -23,13 +23,13 @@ class Rows:
             self._chain([free.pop() for _ in range(chance.choice((1, 1, 2, 3)))], chance, reader.size("SIDS"))
 
     def _chain(self, addresses, chance, sids):
-        told = []
+        listed = []
         for at, following in zip(addresses, [*addresses[1:], 0], strict=True):
             row = [chance.choice((0, chance.randrange(1, sids))) for _ in range(self._slots)]
-            told += [each for each in row if each]
+            listed += [each for each in row if each]
             bits = sum(each << i * self._sid for i, each in enumerate(row))
             self._memory[at] = following << self._slots * self._sid | bits
-        self.chains[addresses[0]] = told
+        self.chains[addresses[0]] = listed
 
     def row(self, address):
         return self._memory[address]
@@ -46,7 +46,7 @@ async def all_t_sids_of_all_hits_are_told_in_order_and_then_it_is_done(dut, idle
         rows = Rows(reader, chance)
         hits = chance.sample(sorted(rows.chains), chance.randrange(len(rows.chains) + 1))
         expected = [sid for hit in hits for sid in rows.chains[hit]]
-        told, is_done, row = [], False, 0
+        listed, is_done, row = [], False, 0
         pauses = PAUSES[idle]()
         ends_with_a_hit = bool(hits) and chance.random() < 0.5
         is_over = False
@@ -59,11 +59,11 @@ async def all_t_sids_of_all_hits_are_told_in_order_and_then_it_is_done(dut, idle
                 inputs, is_over = {"last": 1}, True
             seen = await reader.step(row=row, **inputs)
             assert not (is_done and (seen.found or seen.done))
-            told += [seen.found_sid] if seen.found else []
+            listed += [seen.found_sid] if seen.found else []
             row = rows.row(seen.read_address) if seen.read else row
             is_done = is_done or bool(seen.done)
             if is_done:
                 break
         assert is_done
-        assert told == expected
+        assert listed == expected
         assert not any(each.done or each.found for each in await reader.steps(5, row=row))

@@ -166,11 +166,11 @@ def trade_off(found: dict[str, Any], path: Path) -> None:
 
 def _multiples(axes: Axes, found: dict[str, Any]) -> None:
     """Draw a line for each of ours and for the paper, for both ways to count SIENA's change."""
-    change, told = found["context_change_us"], found["notification_us"]
+    change, notification = found["context_change_us"], found["notification_us"]
     here, there = (change["siena"], found["siena_us_per_message"]), (paper.change_siena(10), paper.MESSAGE_SIENA)
     lines = (
-        ("silbo", SILBO, change["silbo"], told["silbo"], here, told["siena"]),
-        ("silbo, content first", CONTENT, change["silbo"], told["content"], here, told["siena"]),
+        ("silbo", SILBO, change["silbo"], notification["silbo"], here, notification["siena"]),
+        ("silbo, content first", CONTENT, change["silbo"], notification["content"], here, notification["siena"]),
         ("paper", PAPER, paper.CHANGE_SILBO, paper.NOTIFICATION_SILBO, there, paper.NOTIFICATION_SIENA),
     )
     for name, colour, ours, our_notification, theirs, their_notification in lines:

@@ -45,15 +45,15 @@ def _body(results: Results, folder: Path) -> Iterator[str]:
 
 
 def _verdict(results: Results) -> str:
-    change, told = results["context_change_us"], results["notification_us"]
+    change, notification = results["context_change_us"], results["notification_us"]
     times = [f"{change['siena'][step] / change['silbo'][step]:,.0f}" for step in change["siena"]]
-    overhead = told["silbo"] / told["siena"] - 1
+    overhead = notification["silbo"] / notification["siena"] - 1
     difference = f"{overhead:.0%} more" if overhead > 0 else f"{-overhead:.0%} less"
     return (
         f"A context change takes {change['silbo']['10']:.2f} µs in silbo, whatever the number of filters. In the SIENA"
         f" style its time is linear in the filters: with 1, 10 and 50 filters, {', '.join(times)} times as long."
         f" A notification takes {difference} time in silbo than in the SIENA style"
-        f" ({told['silbo']:.1f} and {told['siena']:.1f} µs)."
+        f" ({notification['silbo']:.1f} and {notification['siena']:.1f} µs)."
         f" Both systems {'gave' if results['agrees'] else 'did NOT give'} the oracle's notifications."
     )
 
@@ -157,18 +157,18 @@ def _notifications(series: Results, folder: Path) -> Iterator[str]:
 
 
 def _overhead(last: Results) -> str:
-    told, matched = last["microseconds"], last["match_microseconds"]
+    taken, matched = last["microseconds"], last["match_microseconds"]
     passes = {name: f"{min(of):.1f} to {max(of):.1f}" for name, of in last["passes_us"].items()}
     return (
         f"Silbo's planner chose the plan “{last['plan']['silbo']}”. In the paper's order, content first, a notification"
-        f" takes {told['content']:.1f} µs, {told['content'] / told['siena'] - 1:+.1%} compared with SIENA; with the"
-        f" planner's plan it takes {told['silbo']:.1f} µs, {told['silbo'] / told['siena'] - 1:+.1%}. The paper has"
+        f" takes {taken['content']:.1f} µs, {taken['content'] / taken['siena'] - 1:+.1%} compared with SIENA; with the"
+        f" planner's plan it takes {taken['silbo']:.1f} µs, {taken['silbo'] / taken['siena'] - 1:+.1%}. The paper has"
         f" {paper.OVERHEAD:+.1%}. Matching alone takes {matched['silbo']:.1f} µs in silbo, {matched['content']:.1f}"
         f" with content first, and {matched['siena']:.1f} in the SIENA style. Each broker made"
         f" {last['notifications']['silbo']:,} notifications of {last['publications']:,} publications. Single passes"
         f" over all publications took {passes['silbo']} µs per notification in silbo, {passes['content']} with content"
         f" first, and {passes['siena']} in the SIENA style."
-        f" {report_texts.LEAD if told['silbo'] < told['siena'] else ''}"
+        f" {report_texts.LEAD if taken['silbo'] < taken['siena'] else ''}"
     )
 
 

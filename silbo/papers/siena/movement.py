@@ -17,7 +17,7 @@ from silbo.papers.siena.changes import change_all
 from silbo.papers.siena.city import Trace
 from silbo.papers.siena.load import Load, box
 from silbo.papers.siena.paper_figures import EACH
-from silbo.papers.siena.same_notifications import asked, of_load
+from silbo.papers.siena.same_notifications import of_load, oracle_notifications_of
 from silbo.papers.siena.systems import Place, Publications, Siena, Silbo, System
 
 SIDE = 400.0  # metres, of a vehicle's box
@@ -121,7 +121,7 @@ def _agrees(
     return all(
         system.got(*each) == expected
         for each in published
-        for expected in [{told[1] for told in asked(oracle, *each)}]
+        for expected in [{notification[1] for notification in oracle_notifications_of(oracle, *each)}]
         for system in both
     )
 

@@ -21,7 +21,7 @@ from silbo.papers.siena.brokers import PUBLISHER, Connected, connected
 from silbo.papers.siena.load import SIDE, Load, paper_load, somewhere
 from silbo.papers.siena.systems import Publications
 
-Told: TypeAlias = tuple[Any, ...]  # a notification, in a form that can be compared
+Comparable: TypeAlias = tuple[Any, ...]  # a notification, in a form that can be compared
 
 SMALL = 600  # subscriptions
 ROUNDS = 120  # of publications, before each of which subscribers move
@@ -51,9 +51,9 @@ def agreement(seed: int) -> dict[str, Any]:
         for publication in load.publications:
             _move(chance, oracle, (silbo, siena), len(load.places))
             attributes, context = _aimed(chance, load, oracle, publication)
-            expected = asked(oracle, attributes, context)
+            expected = oracle_notifications_of(oracle, attributes, context)
             notified += len(expected)
-            agreed = agreed and all(told(each, attributes, context) == expected for each in (silbo, siena))
+            agreed = agreed and all(notifications_of(each, attributes, context) == expected for each in (silbo, siena))
     return {"subscriptions": SMALL, "publications": ROUNDS, "notifications": notified, "agrees": agreed}
 
 
@@ -87,20 +87,24 @@ def _meeting(atom: tree.Condition) -> tuple[str, Any]:
     return atom.left.name, value + moved
 
 
-def asked(oracle: Oracle, attributes: Attributes, context: Context, scope: Scope | None = None) -> list[Told]:
+def oracle_notifications_of(
+    oracle: Oracle, attributes: Attributes, context: Context, scope: Scope | None = None
+) -> list[Comparable]:
     """The oracle's notifications of a publication."""
     found = oracle.publish(PUBLISHER, dict(attributes), dict(context), None if scope is None else scope.tree, None)
-    return sorted(_told(each.subscriber, each) for each in found)
+    return sorted(_comparable(each.subscriber, each) for each in found)
 
 
-def told(each: Connected, attributes: Attributes, context: Context, scope: str | None = None) -> list[Told]:
+def notifications_of(
+    each: Connected, attributes: Attributes, context: Context, scope: str | None = None
+) -> list[Comparable]:
     """A broker's notifications of a publication, without those that were in its queues before."""
     each.read()
     each.publisher.publish(attributes, context=context, scope=scope)
-    return sorted(_told(notification.subscriber, notification) for notification in each.read())
+    return sorted(_comparable(notification.subscriber, notification) for notification in each.read())
 
 
-def _told(subscriber: str, each: Any) -> Told:
+def _comparable(subscriber: str, each: Any) -> Comparable:
     return (subscriber, each.subscription, sorted(each.attributes.items()), sorted(each.context.items()))
 
 
@@ -108,8 +112,8 @@ def scanned(load: Load, brokers: Iterable[Connected], publications: Publications
     """Whether brokers give the oracle's notifications of these publications; the oracle scans all subscriptions."""
     oracle = of_load(load)
     return all(
-        told(each, *publication) == expected
+        notifications_of(each, *publication) == expected
         for publication in publications
-        for expected in [asked(oracle, *publication)]
+        for expected in [oracle_notifications_of(oracle, *publication)]
         for each in brokers
     )

@@ -20,7 +20,7 @@ from silbo.papers.siena.changes import BATCH, WARM, batch_us
 from silbo.papers.siena.load import Load, paper_load, somewhere
 from silbo.papers.siena.notifications import published
 from silbo.papers.siena.paper_figures import EACH
-from silbo.papers.siena.same_notifications import asked, of_load, told
+from silbo.papers.siena.same_notifications import notifications_of, of_load, oracle_notifications_of
 from silbo.papers.siena.sizes import RunSizes
 from silbo.papers.siena.spread import Spread, ratios, spread
 
@@ -113,7 +113,8 @@ def _agree(load: Load, broker: Connected) -> bool:
     for i, session in enumerate(broker.sessions):
         oracle.set_context(f"subscriber-{i}", session.context)
     return all(
-        told(broker, *publication, scope) == asked(oracle, *publication, None if scope is None else Scope.of(scope))
+        notifications_of(broker, *publication, scope)
+        == oracle_notifications_of(oracle, *publication, None if scope is None else Scope.of(scope))
         for publication in load.publications[:COMPARED]
         for scope in SCOPES.values()
     )

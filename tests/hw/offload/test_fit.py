@@ -114,17 +114,17 @@ def hw_fit_prints(capsys, *arguments):
 
 
 def test_the_command_says_what_runs_where_and_why(capsys):
-    told = hw_fit_prints(capsys, "a = 1 and b > 2", "--context", NEAR)
-    assert told.splitlines()[0] == "candidates are found on the device"
-    assert "software  constraint   b > 2" in told
-    assert "device    context" in told
+    shown = hw_fit_prints(capsys, "a = 1 and b > 2", "--context", NEAR)
+    assert shown.splitlines()[0] == "candidates are found on the device"
+    assert "software  constraint   b > 2" in shown
+    assert "device    context" in shown
     assert hw_fit_prints(capsys, "b > 2").startswith("candidates are found in software")
 
 
 def test_the_command_gives_one_json_object(capsys):
-    told = json.loads(hw_fit_prints(capsys, "a = 1 or b = 2 and c > 3", "--context", NEAR, "--json"))
-    assert (told["where"], told["tsids"]) == ("device", 2)
-    assert [(part["what"], part["where"]) for part in told["parts"]] == [
+    shown = json.loads(hw_fit_prints(capsys, "a = 1 or b = 2 and c > 3", "--context", NEAR, "--json"))
+    assert (shown["where"], shown["tsids"]) == ("device", 2)
+    assert [(part["what"], part["where"]) for part in shown["parts"]] == [
         ("conjunction", "device"),
         ("conjunction", "device"),
         ("constraint", "software"),

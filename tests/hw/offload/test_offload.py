@@ -230,7 +230,7 @@ FUNCTIONS = [
 positions = st.fixed_dictionaries({"x": st.sampled_from(PLACES), "y": st.sampled_from(PLACES)})
 
 
-def kept(values):
+def known(values):
     return checked_context({name: value for name, value in values.items() if value is not None})
 
 
@@ -238,9 +238,9 @@ def kept(values):
 @given(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=3), positions, positions)
 def test_whoever_a_function_holds_for_is_a_candidate(functions, own, published):
     alone = Alone()
-    alone.set_context("car", **kept(own))
+    alone.set_context("car", **known(own))
     rows = [alone.add("a = 1", function, id=str(i)) for i, function in enumerate(functions)]
-    offered = kept(published)
+    offered = known(published)
     found = alone.found({"a": 1}, **offered)
     for each in rows:
         if each.function.holds({"a": 1}, offered, alone.contexts["car"]) is True:
@@ -255,11 +255,11 @@ box_events = st.one_of(
     st.builds(Subscribe, SESSIONS, IDS, CONTENT, st.sampled_from([None, *FUNCTIONS])),
     st.builds(Unsubscribe, SESSIONS, IDS),
     st.builds(
-        SetContext, SESSIONS, positions.map(lambda each: {**kept(each), **dict.fromkeys(each.keys() - kept(each))})
+        SetContext, SESSIONS, positions.map(lambda each: {**known(each), **dict.fromkeys(each.keys() - known(each))})
     ),
     st.builds(Disconnect, SESSIONS),
-    st.builds(Publish, st.sampled_from(["all", "x only"]), MESSAGES, positions.map(kept)),
-    st.builds(Publish, st.sampled_from(["all", "x only"]), MESSAGES, positions.map(kept)),
+    st.builds(Publish, st.sampled_from(["all", "x only"]), MESSAGES, positions.map(known)),
+    st.builds(Publish, st.sampled_from(["all", "x only"]), MESSAGES, positions.map(known)),
 )
 sizes = st.sampled_from([{}, {"sids": 2}, {"filters": 2}, {"subscribers": 1}])
 

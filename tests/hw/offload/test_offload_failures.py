@@ -18,7 +18,7 @@ def row(filter, function=None, subscriber="car", id="s"):
 
 
 @pytest.fixture
-def told():
+def offloaded():
     """A broker over a model that can break, one subscriber near, and a publisher."""
     unit = ModelUnit()
     broker = silbo.Broker(offload=over(unit), index="plain")
@@ -31,8 +31,8 @@ def told():
     broker.close()
 
 
-def test_a_subscribe_that_fails_on_the_device_changes_nothing(told):
-    unit, car, _, _ = told
+def test_a_subscribe_that_fails_on_the_device_changes_nothing(offloaded):
+    unit, car, _, _ = offloaded
     before = car.broker.stats()
     unit.broken = True
     with pytest.raises(DeviceError):
@@ -43,8 +43,8 @@ def test_a_subscribe_that_fails_on_the_device_changes_nothing(told):
     assert car.broker.stats()["offload"]["words"] == before["offload"]["words"] + 1
 
 
-def test_an_unsubscribe_goes_through_though_the_device_fails_and_the_others_stay(told):
-    unit, car, cam, subscription = told
+def test_an_unsubscribe_goes_through_though_the_device_fails_and_the_others_stay(offloaded):
+    unit, car, cam, subscription = offloaded
     other = car.subscribe("b = 1", context=NEAR)
     unit.broken = True
     subscription.close()
@@ -59,8 +59,8 @@ def test_an_unsubscribe_goes_through_though_the_device_fails_and_the_others_stay
     }
 
 
-def test_a_context_that_does_not_reach_the_device_is_not_set(told):
-    unit, car, cam, subscription = told
+def test_a_context_that_does_not_reach_the_device_is_not_set(offloaded):
+    unit, car, cam, subscription = offloaded
     unit.broken = True
     with pytest.raises(DeviceError):
         car.set_context(x=1_000)
@@ -73,8 +73,8 @@ def test_a_context_that_does_not_reach_the_device_is_not_set(told):
     assert subscription.poll() is not None
 
 
-def test_contexts_set_in_bulk_are_all_set_or_none(told):
-    unit, car, cam, subscription = told
+def test_contexts_set_in_bulk_are_all_set_or_none(offloaded):
+    unit, car, cam, subscription = offloaded
     written = unit.set_context
 
     def write_once(row, box):
@@ -95,8 +95,8 @@ def test_contexts_set_in_bulk_are_all_set_or_none(told):
     assert subscription.poll() is not None
 
 
-def test_a_publish_that_the_device_cannot_match_is_not_accepted(told):
-    unit, _, cam, subscription = told
+def test_a_publish_that_the_device_cannot_match_is_not_accepted(offloaded):
+    unit, _, cam, subscription = offloaded
     cam.set_context(x=0, y=0)
     unit.broken = True
     with pytest.raises(DeviceError):

@@ -104,8 +104,8 @@ def test_a_broker_offloads_onto_the_board(run):
                 car.publish({"a": 1}, context={"x": 22})
                 print(len(alerts.drain()), broker.stats()["offload"])
     """)
-    told = "{'device': 1, 'software': 0, 'tsids': 1, 'words': 1, 'rows': 1, 'matches': 1}"
-    assert said.splitlines() == [f"1 {told}"] * 2
+    stats = "{'device': 1, 'software': 0, 'tsids': 1, 'words': 1, 'rows': 1, 'matches': 1}"
+    assert said.splitlines() == [f"1 {stats}"] * 2
 
 
 def test_a_publication_that_the_dma_cannot_send_is_told(run):
@@ -187,11 +187,11 @@ def test_a_dma_that_cannot_be_reset_keeps_its_buffer_and_closing_ends(run):
         print(error)
     """
     )
-    logged, *told = said.splitlines()
+    logged, *printed = said.splitlines()
     assert logged.startswith(
         "WARNING the DMA did not stop within 0.05 seconds. Its buffer of 4096 bytes stays allocated"
     )
-    assert told == ["[] 1", "the board is closed. Open a new one."]
+    assert printed == ["[] 1", "the board is closed. Open a new one."]
 
 
 def test_without_a_board_and_without_a_bitstream_it_is_told_what_helps(run):

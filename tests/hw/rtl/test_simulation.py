@@ -234,15 +234,15 @@ def test_silbo_hw_sim_prints_cycles(capsys, matcher):
     assert lines[0].startswith(f"X2CBBR, rows as {mode}s: 256 filters, 255 subscriptions, 256 subscribers in 16 lanes")
     assert lines[-1].endswith("cycles in all, with the buses")
     assert main(["hw", "sim", "--mode", mode, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [step["result"] for step in told["steps"] if step["verb"] == "match"] == [
+    output = json.loads(capsys.readouterr().out)
+    assert [step["result"] for step in output["steps"] if step["verb"] == "match"] == [
         [1, 3],
         [3],
         [1, 3],
         [2, 3],
         [2, 3],
     ]
-    assert told["init_cycles"] <= 260
+    assert output["init_cycles"] <= 260
 
 
 LOG = """\
@@ -260,11 +260,11 @@ def test_silbo_hw_sim_shows_what_of_a_log_the_device_did(capsys, tmp_path):
     log = tmp_path / "log.jsonl"
     log.write_text(LOG)
     assert main(["hw", "sim", str(log), "--json"]) == 0
-    told = capsys.readouterr()
-    steps = json.loads(told.out)["steps"]
+    output = capsys.readouterr()
+    steps = json.loads(output.out)["steps"]
     assert [step["verb"] for step in steps] == ["register", "context", "match", "match"]
     assert [step["result"] for step in steps[2:]] == [[1], []]
-    assert told.err.startswith(f"{log}:7: ")
+    assert output.err.startswith(f"{log}:7: ")
 
 
 @pytest.fixture

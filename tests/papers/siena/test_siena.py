@@ -38,7 +38,7 @@ from silbo.papers.siena.brokers import connected
 from silbo.papers.siena.changes import ResubscribingSender, pair
 from silbo.papers.siena.load import paper_load, populate, settle
 from silbo.papers.siena.notifications import figure_11
-from silbo.papers.siena.same_notifications import asked, of_load, told
+from silbo.papers.siena.same_notifications import notifications_of, of_load, oracle_notifications_of
 from silbo.papers.siena.spread import ratios, shown, shown_change
 from silbo.papers.siena.systems import Silbo
 
@@ -240,7 +240,7 @@ def test_missing_notifications_of_siena_are_detected(monkeypatch):
 def test_every_broker_sends_as_many_notifications_as_the_oracle():
     load = load_of(600, 150)
     oracle = of_load(load)
-    expected = sum(len(asked(oracle, *publication)) for publication in load.publications)
+    expected = sum(len(oracle_notifications_of(oracle, *publication)) for publication in load.publications)
     with connected("silbo", load, "fast") as silbo, connected("siena", load) as other:
         found = figure_11([silbo, other], load.publications, 2)
     assert found["notifications"] == {"silbo": expected, "siena": expected}
@@ -256,7 +256,7 @@ def test_a_client_that_sends_its_filters_again_gets_the_same_as_with_a_context()
             mover.set_context(context)
             sender.move(context)
             sent = {f"{RESERVED}{name}": value for name, value in context.items()}
-            got = told(broker, {**attributes, **sent}, context)
+            got = notifications_of(broker, {**attributes, **sent}, context)
             again = [each for subscription in sender._sent for each in subscription.drain()]
             assert len(got) == len(again)
 

@@ -16,7 +16,7 @@ from silbo.streaming.topics import CONTEXTS, INPUTS, PUBLICATIONS, SUBSCRIPTIONS
 from silbo.wire.records import PublicationRecord, SubscriptionRecord, TickRecord, encode
 
 
-def told(offsets):
+def json_text(offsets):
     return "None" if offsets is None else json.dumps(offsets)
 
 

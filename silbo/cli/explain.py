@@ -93,7 +93,9 @@ def _of_publish(each: ExplainedPublish, found: Survey, options: argparse.Namespa
     for explanation in each.explanations:
         lost = found.dropped.get(explanation.dropped)
         if lost is not None:
-            yield f"{explanation}\n  lost: the queue was full, and this notification was dropped at line {lost}"
+            _, _, parts = str(explanation).partition("\n")  # all three are true
+            why = f"its queue was full, and the notification was dropped at line {lost}"
+            yield f"{explanation.subscription} lost {message}: {why}\n{parts}"
         elif not (options.missed and explanation.gets):
             yield str(explanation)
     if not each.explanations and not each.ended:

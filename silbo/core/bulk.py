@@ -44,10 +44,19 @@ def _column(name: str, column: Any) -> Sequence[Any]:
     if hasattr(column, "harden_mask"):
         return column.tolist()  # type: ignore[no-any-return]  # numpy's masked values are None there
     if hasattr(column, "to_numpy"):
-        column = column.to_numpy()  # a column of pandas
+        column = _pandas(column)
     if getattr(column, "ndim", 1) != 1 or isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
         raise InvalidValue(f"context.{name}", "a column is a list, or an array of one dimension.")
     return column  # type: ignore[no-any-return]
+
+
+def _pandas(column: Any) -> Any:
+    """A column of pandas: an array, or a list with None for each missing value of one of pandas' own types."""
+    import numpy as np
+
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    return [None if is_missing else value for value, is_missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
 def _arrow(column: Any) -> Any:
@@ -62,7 +71,8 @@ def check_lengths(count: int, columns: Columns) -> None:
     """Raise unless every column has a value for each session."""
     for name, column in columns.items():
         if len(column) != count:
-            raise InvalidValue(f"context.{name}", f"{count} sessions need {count} values, here are {len(column)}.")
+            needed = "1 session needs 1 value" if count == 1 else f"{count} sessions need {count} values"
+            raise InvalidValue(f"values.{name}", f"{needed}; the column has {len(column)}.")
 
 
 def are_numbers(columns: Columns) -> bool:

@@ -49,6 +49,8 @@ class Broker:
         index: IndexLike | None = None,
         offload: OffloadLike | None = None,
     ) -> None:
+        if append and record is None:
+            raise InvalidValue("append", "there is no record to continue. Give its path as record=.")
         chosen = ChosenIndex(index, offload)
         self._engine = EmbeddedEngine(self, chosen, None if record is None else Record(record, append=append))
         _brokers.add(self)

@@ -89,7 +89,8 @@ class Record:
         for number, event, error in read_log(self._whole_lines(self._file)):
             if event is None:
                 self._file.close()
-                raise InvalidValue("record", f"line {number} is no event: {error}. Continue only what a broker wrote.")
+                why = "" if error is None else f": {error.line.rstrip('.')}"
+                raise InvalidValue("record", f"line {number} is not an event{why}. Continue only what a broker wrote.")
             self.last_time = max(self.last_time, event.time or 0)
             if isinstance(event, Disconnect):
                 connected.pop(event.session, None)

@@ -214,7 +214,7 @@ class Operand(Form):
         return _arithmetic("/", other, self)
 
     def __pow__(self, other: object) -> NoReturn:
-        raise FormError("there is no power. Write pub.x * pub.x.")
+        raise FormError("there is no power. In a context function or a scope, write pub.x * pub.x.")
 
     __rpow__ = __pow__
 

@@ -304,6 +304,7 @@ ADVICE: Mapping[str, str] = {  # by the names of types, so that these modules ne
     "bytes": "Use text, or the payload of publish for bytes.",
     "bytearray": "Use text, or the payload of publish for bytes.",
     "UUID": "Use str(value).",
+    "ndarray": "Use value.tolist() for a set of numbers or strings.",
 }
 
 

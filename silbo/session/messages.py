@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from silbo.errors import InvalidValue, known_names
@@ -27,14 +28,13 @@ class MessageColumns:
     payload: str | None
 
     @classmethod
-    def of(cls, rows: object, context: Iterable[str] | None, payload: str | None) -> MessageColumns:
-        """The columns with these names; raises if a table does not have one of them."""
+    def of(cls, there: Collection[str], context: Iterable[str] | None, payload: str | None) -> MessageColumns:
+        """The columns with these names; raises if one of them is not among those that are there."""
         names = None if context is None else checked_names(context, "context")
         body = None if payload is None else checked_name(payload, "payload")
-        there = getattr(getattr(rows, "schema", None), "names", None)
         for path, name in (*(("context", each) for each in names or ()), ("payload", body)):
-            if there is not None and name is not None and name not in there:
-                raise InvalidValue(path, f"the table has no column {name!r}. {known_names(name, there)}")
+            if there and name is not None and name not in there:
+                raise InvalidValue(path, f"the rows have no column {name!r}. {known_names(name, there)}")
         return cls(names, body)
 
     def message(self, row: object, path: str) -> tuple[Attributes, Context | None, bytes | None]:
@@ -54,12 +54,20 @@ class MessageColumns:
         return checked_context({name: value for name, value in given if value is not None}, path)
 
 
+def names_in(rows: object, mappings: Iterable[object]) -> Collection[str]:
+    """The names of a table's columns, or those in all rows of a list."""
+    names: Collection[str] | None = getattr(getattr(rows, "schema", None), "names", None)
+    return {*chain.from_iterable(row for row in mappings if isinstance(row, Mapping))} if names is None else names
+
+
 def listed(rows: object) -> list[Mapping[str, Any]]:
     """The rows of `publish_many` as mappings; the rows of a table without their nulls."""
     if hasattr(rows, "to_pylist"):
         return [_without_nulls(row) for row in rows.to_pylist()]
     if hasattr(rows, "iloc"):
-        raise InvalidValue("rows", "a DataFrame is no list of rows. Give pyarrow.Table.from_pandas(frame).")
+        raise InvalidValue(
+            "rows", f"a {type(rows).__name__} is not a list of rows. Give pyarrow.Table.from_pandas(frame)."
+        )
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         raise InvalidValue("rows", f"mappings of attributes or an Arrow table are expected, not {type(rows).__name__}.")
     return list(rows)

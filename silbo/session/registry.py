@@ -59,6 +59,8 @@ class Registry:
 
     def found(self, given: Iterable[SessionLike]) -> list[Verbs]:
         """The sessions for these handles, names or UUIDs."""
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InvalidValue("sessions", "a list of sessions is expected, with a value in each column for each.")
         by_name: dict[str, list[Verbs]] = {}
         found = []
         for each in given:

@@ -30,7 +30,7 @@ from silbo.model.values import (
 from silbo.session.dispatch import FINISH, Dispatcher
 from silbo.session.handles import Advertisement, Receipt
 from silbo.session.link import DONE, OWN, Acknowledged, Acknowledgement, Link, chained
-from silbo.session.messages import MessageColumns, listed
+from silbo.session.messages import MessageColumns, listed, names_in
 from silbo.session.queue import BLOCK_TIMEOUT, QUEUE, Deliver, OnClose, Queue, Slow
 from silbo.session.subscription import Subscription, check_options
 
@@ -166,8 +166,9 @@ class Verbs:
         `payload` names the column that holds the payload's bytes.
         """
         text = None if scope is None else Scope.of(scope).text
-        columns = MessageColumns.of(rows, context, payload)
-        messages = [columns.message(row, f"rows[{i}]") for i, row in enumerate(listed(rows))]
+        mappings = listed(rows)
+        columns = MessageColumns.of(names_in(rows, mappings), context, payload)
+        messages = [columns.message(row, f"rows[{i}]") for i, row in enumerate(mappings)]
         name = self.link.log_name
         events = [
             Publish(name, attributes, OWN if sent is None else sent, text, body) for attributes, sent, body in messages

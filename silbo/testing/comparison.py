@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from silbo.engines.replay import replay
+from silbo.errors import InvalidValue, known_names
 from silbo.model.events import Event
 from silbo.model.notification import Notified
 from silbo.wire.jsonl import notification_json
@@ -51,10 +52,21 @@ def compare(
 
     `subscribers` are the names of the sessions whose notifications were received (None: all sessions).
     """
-    wanted = None if subscribers is None else frozenset(subscribers)
-    expected = (each for each in replay(events, engine="oracle") if wanted is None or each.subscriber in wanted)
+    log = list(events)
+    wanted = None if subscribers is None else _checked(subscribers, {event.session for event in log})
+    expected = (each for each in replay(log, engine="oracle") if wanted is None or each.subscriber in wanted)
     due, got = Counter(lines(expected)), Counter(lines(received))
     return Comparison(due.total(), tuple((due - got).elements()), tuple((got - due).elements()))
+
+
+def _checked(subscribers: Iterable[str], sessions: Collection[str]) -> frozenset[str]:
+    """The names of subscribers; raises for one that the log does not have, since nothing would be compared."""
+    if isinstance(subscribers, str):
+        raise InvalidValue("subscribers", f"a list of names is expected. Write [{subscribers!r}].")
+    wanted = frozenset(subscribers)
+    for name in sorted(wanted.difference(sessions)):
+        raise InvalidValue("subscribers", f"the events have no session {name!r}. {known_names(name, sessions)}")
+    return wanted
 
 
 def assert_agrees(

@@ -67,7 +67,7 @@ def parse_json(line: str | bytes) -> Any:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
         return json.loads(text, parse_constant=_no_constant, parse_int=_integer)
     except json.JSONDecodeError as error:
-        raise InvalidEvent(f"this is not JSON: {error.msg} (column {error.colno}).") from None
+        raise InvalidEvent(f"this is not JSON: {error.msg} at column {error.colno}.") from None
     except (ValueError, RecursionError) as error:
         raise InvalidEvent(f"this is not JSON: {error}.") from None
 

@@ -106,6 +106,23 @@ def test_a_record_batch_and_a_masked_array_are_accepted(broker):
     assert [session.context.get("n") for session in sessions] == [5.0, None]
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", "string", "object"])
+def test_a_missing_value_in_a_column_of_pandas_removes_the_variable(broker, dtype):
+    sessions = [broker.connect("a"), broker.connect("b")]
+    broker.set_contexts(sessions, {"x": [5.0, 6.0]})
+    values = {"boolean": [True, None], "string": ["a", None]}.get(dtype, [1, None])
+    broker.set_contexts(sessions, {"x": pd.Series(values, dtype=dtype)})
+    assert sessions[0].context == {"x": values[0]}
+    assert sessions[1].context == {}
+
+
+def test_sessions_must_be_a_list(broker):
+    session = broker.connect("a")
+    for given in (session, "a"):
+        with pytest.raises(errors.InvalidValue, match="sessions: a list of sessions is expected"):
+            broker.set_contexts(given, {"x": [1.0]})
+
+
 def test_stats_count_contexts_written_in_bulk(broker):
     sessions = [broker.connect("a"), broker.connect("b")]
     broker.set_contexts(sessions, {"x": np.array([1.0, 2.0])})

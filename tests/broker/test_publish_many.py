@@ -1,5 +1,6 @@
 """`publish_many`: contexts and payloads from columns, and errors that name the row."""
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -28,6 +29,27 @@ def test_columns_are_the_context_and_the_payload_of_each_row(broker, gateway, ta
     assert got.payload == b"one"
     assert dict(got.context) == {"x": 10.0, "y": 1.0}
     assert dict(gateway.context) == {}
+
+
+@pytest.mark.parametrize("form", [list, pa.Table.from_pylist, iter])
+def test_a_column_that_no_row_has_is_refused_with_the_names_that_there_are(broker, gateway, form):
+    with pytest.raises(errors.InvalidValue, match=r"payload: the rows have no column 'row'. Did you mean 'raw'"):
+        gateway.publish_many(form(ROWS), context=["x"], payload="row")
+    with pytest.raises(errors.InvalidValue, match=r"context: the rows have no column 'z'. There are: id, raw, x, y"):
+        gateway.publish_many(ROWS, context=["x", "z"])
+
+
+def test_a_column_that_only_some_rows_have_is_absent_in_the_others(broker, gateway):
+    everything = broker.connect("car").subscribe("true", include=["x"])
+    gateway.publish_many([{"a": 1}, {"a": 2, "x": 5.0}], context=["x"])
+    assert [dict(each.context) for each in everything.drain()] == [{}, {"x": 5.0}]
+    assert gateway.publish_many([], context=["x"]) == []
+
+
+def test_the_error_for_a_frame_or_a_column_of_pandas_names_its_type(gateway):
+    for given in (pd.DataFrame(ROWS), pd.Series([1])):
+        with pytest.raises(errors.InvalidValue, match=f"a {type(given).__name__} is not a list of rows"):
+            gateway.publish_many(given)
 
 
 def test_the_error_for_a_row_that_is_not_advertised_names_it_and_no_row_is_published(broker, gateway):

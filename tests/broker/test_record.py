@@ -214,9 +214,14 @@ def test_a_line_that_a_crash_cut_off_is_removed(tmp_path):
 def test_a_file_that_is_no_record_is_not_continued(tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear Sir,\n")
-    with pytest.raises(errors.InvalidValue, match="line 1 is no event"):
+    with pytest.raises(errors.InvalidValue, match=r"line 1 is not an event: .* at column 1\. Continue only"):
         silbo.Broker(record=path, append=True)
     assert path.read_text() == "Dear Sir,\n"
+
+
+def test_a_record_that_is_to_be_continued_must_be_named():
+    with pytest.raises(errors.InvalidValue, match="append: there is no record to continue"):
+        silbo.Broker(append=True)
 
 
 def test_two_brokers_do_not_write_one_record(tmp_path):

@@ -28,6 +28,13 @@ def test_the_notifications_of_some_subscribers_can_be_compared(played):
         assert_agrees(events, received[1:], subscribers=["car"])
 
 
+def test_names_that_the_events_do_not_have_are_refused(played):
+    events, _ = played
+    for wrong, why in ((["cra"], "no session 'cra'. Did you mean 'car'"), ("car", r"Write \['car'\]")):
+        with pytest.raises(silbo.InvalidValue, match=why):
+            assert_agrees(events, [], subscribers=wrong)
+
+
 def test_without_names_the_notifications_of_all_subscribers_are_compared(played):
     comparison = compare(*played)
     assert (comparison.expected, len(comparison.missing), comparison.unexpected) == (6, 4, ())

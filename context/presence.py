@@ -1,7 +1,7 @@
 """Whether a context function can be true at all when some publisher variables are absent.
 
-An overlay asks this before it sends a subscription towards an advertisement that does not offer
-everything. The answer is sound: `never_true` means that no message and no contexts make it true.
+A subscription need not be sent towards an advertisement that does not offer what it needs. The answer is sound:
+`never_true` means that no message and no contexts make the function true.
 For each condition, the module computes the set of truth values that it can have over all values of the present names.
 """
 

@@ -28,7 +28,7 @@ class Sink(Protocol):
         """Add a publication. Called only while there is room."""
 
     def put(self, publication: Publication) -> None:
-        """Take a publication for which there is no room, or that somebody must be told about."""
+        """Take a publication for which there is no room, or for which somebody waits."""
 
 
 class Nowhere:

@@ -3,11 +3,13 @@
     SilboError
     ├── InvalidValue           a value, name or geometry that is not valid (path)
     │   ├── InvalidGeometry
-    │   └── NameTooLong  StringTooLong  SetTooLarge  TooManyAttributes
-    │       TooManyVariables  TooManyVertices  MessageTooLarge        (also BoundExceeded)
+    │   └── ValueTooLarge      (also BoundExceeded)
+    │       └── NameTooLong  StringTooLong  SetTooLarge  TooManyAttributes
+    │           TooManyVariables  TooManyVertices  MessageTooLarge
     ├── ExpressionError        a filter, context function or scope that cannot be read (text, start, end)
-    │   └── TextTooLong  TooDeep  TooManyConjunctions  TooManyConstraints
-    │       TooManyNodes  TooManyMembers                              (also BoundExceeded)
+    │   └── ExpressionTooLarge  (also BoundExceeded)
+    │       └── TextTooLong  TooDeep  TooManyConjunctions  TooManyConstraints
+    │           TooManyNodes  TooManyMembers
     ├── BoundExceeded          one of the bounds (limit, found)
     ├── FormError              the Python form of an expression used in a way Python cannot express
     │   └── NoSuchMethod

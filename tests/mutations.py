@@ -298,7 +298,7 @@ MUTATIONS = [
     Mutation(
         "forget compaction's remap in postings",
         "matching/fast/compaction.py",
-        "    _tell_postings(arrays, conjunctions[filters])\n",
+        "    _update_postings(arrays, conjunctions[filters])\n",
         "",
     ),
     Mutation(

@@ -42,7 +42,7 @@ class ContextRows:
         self._axes = Axes()
         self._rows: dict[str, _Row] = {}  # by subscriber
         self._free = list(reversed(range(memory.subscribers)))
-        # the content of each row, free ones included. After a failed write, `write_anew` comes before the next.
+        # the content of each row, free ones included. After a failed write, `write_all` comes before the next.
         self._written: list[DeviceBox | None] = [None] * memory.subscribers
         self.position = self._axes.position
 
@@ -75,7 +75,7 @@ class ContextRows:
         if row is not None:
             self._write(row, context)
 
-    def write_anew(self, contexts: ContextTable) -> None:
+    def write_all(self, contexts: ContextTable) -> None:
         """Write every row again, after the memory was initialised."""
         self._written = [None] * self._memory.subscribers
         for subscriber, row in self._rows.items():

@@ -20,7 +20,7 @@ from silbo.matching.fast.boxes import Box, box_of
 from silbo.matching.filter import Filter
 from silbo.matching.normal_form import Conjunction, Constraint, conjunctions
 
-MOST = 16  # filters that a subscription on the device can have
+MOST = 16  # different equalities of a conjunction on the device: filters of its t-SID
 
 Where: TypeAlias = Literal["device", "software"]
 

@@ -227,7 +227,7 @@ class Offload:
 
     def _write_again(self) -> None:
         self._unit.init()
-        self._rows.write_anew(self._contexts)
+        self._rows.write_all(self._contexts)
         self._by_tsid.clear()
         for row, placed in self._placed.items():
             for each in placed.conjunctions:

@@ -44,13 +44,13 @@ def pack_words(arrays: Arrays) -> None:
     into, source = _moves(firsts, sizes, starts)
     words[into] = arrays.words[source]
     conjunctions[filters, layout.C_FIRST] = starts[: filters.size]
-    _tell_postings(arrays, conjunctions[filters])
+    _update_postings(arrays, conjunctions[filters])
     programs[functions, layout.R_FIRST] = starts[filters.size :]
     arrays.state[layout.WORDS], arrays.state[layout.WORDS_DEAD] = total, 0
     arrays.replace("words", words)
 
 
-def _tell_postings(arrays: Arrays, conjunctions: np.ndarray[Any, Any]) -> None:
+def _update_postings(arrays: Arrays, conjunctions: np.ndarray[Any, Any]) -> None:
     """Update the postings, which hold the first word of their conjunction's block."""
     lists = arrays.lists.reshape(-1, layout.LIST)
     at = lists[conjunctions[:, layout.C_LIST], layout.L_START] + conjunctions[:, layout.C_PLACE]

@@ -1,8 +1,8 @@
 """A batch of context changes and publications in their order, encoded for the kernels.
 
-One kernel call applies a batch, event by event: a context change writes cells, a publication is matched. So a
-publication is matched with the contexts at its place in the order, however events are cut into batches. Any other
-event (a subscription, a context change of another kind) ends the batch.
+The kernel applies a batch event by event, in as few calls as it can: a context change writes cells, a publication is
+matched. So a publication is matched with the contexts at its place in the order, however events are cut into batches.
+Any other event (a subscription, a context change of another kind) ends the batch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ class EncodedBatch:
     def __init__(self, attributes: Names, variables: Names, columns: Mapping[str, int]) -> None:
         self._encoder = Encoder(attributes, variables)
         self._columns = columns
-        self.publications = 0
         self.size = 0  # words of the stream in use
 
     @property
@@ -35,7 +34,6 @@ class EncodedBatch:
     def publish(self, attributes: Attributes, offered: Context, *, pause: bool = False) -> None:
         """Add a publication. With `pause`, the caller of `apply` gets its matches before later events are applied."""
         self.size = self._encoder.publication(attributes, offered, self.size, pause=pause)
-        self.publications += 1
 
     def set_floats(self, row: int, values: Mapping[str, float]) -> None:
         """Add a context change that writes floats over floats."""

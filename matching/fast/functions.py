@@ -175,19 +175,19 @@ class Functions:
         family.programs.remove(program)
         if not family.programs:
             if family.number != WAITING:
-                self._take_grid(family)
+                self._give_up_grid(family)
             del self._families[family.key]
 
     def _give_grid(self, family: Family) -> None:
         """Give a family a grid. Its subscriptions stay filed by content until its plan changes."""
         family.number = self._free_numbers.pop()
         self.families.append(family)
-        self._tell_programs(family)
+        self._update_programs(family)
         self._write(family)
         if self._index.begins_with_grid():
             self._index.change_plan(family, active=True)
 
-    def _take_grid(self, family: Family) -> None:
+    def _give_up_grid(self, family: Family) -> None:
         """Free a family's grid. Its subscriptions are found by content from now on."""
         if family.is_active:
             self._index.change_plan(family, active=False)
@@ -196,10 +196,10 @@ class Functions:
         self.families.remove(family)
         self._free_numbers.append(family.number)
         family.number = WAITING
-        self._tell_programs(family)
+        self._update_programs(family)
         self._index.track()
 
-    def _tell_programs(self, family: Family) -> None:
+    def _update_programs(self, family: Family) -> None:
         programs = self._index.arrays.programs
         for program in family.programs:
             programs[program * layout.PROGRAM + layout.R_FAMILY] = family.number
@@ -220,7 +220,7 @@ class Functions:
         arrays.families_f[at + layout.F_REACH] = family.reach
         self.make_places()
 
-    def share_out(self) -> None:
+    def give_next_grid(self) -> None:
         """Give a grid to the largest waiting family; if none is free, take the grid of a much smaller family."""
         if len(self._families) == len(self.families):
             return
@@ -230,7 +230,7 @@ class Functions:
             smallest = min(self.families, key=_subscriptions)
             if largest.subscriptions <= 2 * smallest.subscriptions + 16:
                 return
-            self._take_grid(smallest)
+            self._give_up_grid(smallest)
         self._give_grid(largest)
 
     def _lacks_column(self, box: Box) -> bool:

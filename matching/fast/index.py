@@ -272,9 +272,9 @@ class FastIndex:
         """The families of functions that have a grid."""
         return self._functions.families
 
-    def share_out(self) -> None:
-        """Give grids to the families with the most subscriptions."""
-        self._functions.share_out()
+    def give_next_grid(self) -> None:
+        """Give a grid to the largest family that waits for one."""
+        self._functions.give_next_grid()
 
     def change_plan(self, family: Family, *, active: bool) -> None:
         """Find the subscriptions of a family through its grid, or through their content again."""

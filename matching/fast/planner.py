@@ -52,13 +52,13 @@ class Planner:
     def plan(self) -> None:
         """Change every plan and order that is clearly not the best."""
         if self.plan_of_new == "measured":
-            self._index.share_out()
+            self._index.give_next_grid()
             for family in list(self._index.families):
                 self._plan_family(family)
         self._plan_order()
-        self._forget()
+        self._halve_counts()
 
-    def _forget(self) -> None:
+    def _halve_counts(self) -> None:
         """Halve the counts of attributes before they overflow their fields."""
         arrays = self._index.arrays
         if arrays.state[layout.SEEN] > MANY:

@@ -109,7 +109,8 @@ def _key(line: str) -> Key:
 
 def _why(key: Key, line: str, where: NotificationLines, other: NotificationLines, log: Path | None) -> str:
     if other.counts[line]:
-        return f"  it is there {where.counts[line] - other.counts[line]} time(s) more often: a repeat."
+        more = where.counts[line] - other.counts[line]
+        return f"  {where.path} has it {more} time{'' if more == 1 else 's'} more: it is a repeat."
     twin = next((each for each in other.counts if _key(each) == key), None)
     if twin is not None:
         return f"  {other.path} has it with another {_differing(line, twin)}."

@@ -263,7 +263,7 @@ def _check_tick(options: argparse.Namespace) -> None:
     if options.tick is None:
         return
     if options.kafka is None or options.order != "strict" or options.once or options.drain:
-        raise InvalidValue("--tick", "it is for live traffic over Kafka in strict order. Leave it out here.")
+        raise InvalidValue("--tick", "ticks are for live traffic over Kafka in strict order. Leave it out here.")
     if not options.lateness:
         raise InvalidValue("--tick", "records on their way when a tick arrives would be late. Give --lateness too.")
 

@@ -1,4 +1,4 @@
-"""A batch of accepted publications and of context changes that only write floats; one kernel call matches them all."""
+"""A batch of accepted publications and of context changes that only write floats; few kernel calls match them."""
 
 from __future__ import annotations
 

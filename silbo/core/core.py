@@ -44,7 +44,10 @@ Observer: TypeAlias = Callable[
 
 
 class Core:
-    """All tables of one broker, and the only place where an event is accepted or refused: `apply`.
+    """All tables of one broker, and the only place where events are accepted or refused.
+
+    `apply` takes one event, `apply_all` publishes of one client, `set_contexts` contexts of many clients, and `accept`
+    a publish that a batch will match.
 
     `observers` are called with the accepted events, in the order of acceptance. They must not call the core.
     """
@@ -63,7 +66,7 @@ class Core:
         return client
 
     def discard(self, client: Client) -> None:
-        """Remove a client whose first event was refused; the observers never heard of it."""
+        """Remove a client whose first event was refused; the observers were not called for it."""
         self._disconnect(client, events.Disconnect(client.name), NOWHERE)
 
     @overload
@@ -208,13 +211,16 @@ class Core:
             yield Matched(publication, decided(publication, scope, found, self.contexts))
 
     def set_contexts(
-        self, clients: Sequence[Client], columns: Columns, *, one_by_one: bool = False
-    ) -> list[tuple[int, Changes]]:
-        """Change many contexts, all or none; with `one_by_one`, return which of them changed and how."""
+        self, clients: Sequence[Client], columns: Columns, event_of: Callable[[int, Changes], events.SetContext]
+    ) -> None:
+        """Change many contexts, all or none. The observers get the event `event_of(i, changes)` of each that changed.
+
+        Numbers are written as columns, by a kernel, if nobody needs to know each change.
+        """
         rows = [client.row for client in clients]
-        if not one_by_one and not self.index.listens_to_contexts and are_numbers(columns):
+        if not self.observers and not self.index.listens_to_contexts and are_numbers(columns):
             self.contexts.write_columns(rows, columns)
-            return []
+            return
         changes = list(rows_of(columns))
         self.contexts.check_all(rows, changes)
         changed: list[tuple[int, Changes]] = []
@@ -225,7 +231,10 @@ class Core:
                     undo.callback(self._write, client, before)
                     changed.append((i, change))
             undo.pop_all()
-        return changed
+        for i, changed_values in changed:
+            event = event_of(i, changed_values)
+            for observer in self.observers:
+                observer(clients[i], event, True)
 
     def batch(self) -> Batch | None:
         """An empty batch, or None if the index cannot match several publications in one call."""
@@ -237,7 +246,7 @@ def _expressions(event: events.Subscribe) -> tuple[Filter, ContextFunction | Non
 
 
 VERBS: Mapping[type, Callable[[Core, Client, Any, Sink], Accepted]] = {
-    events.Advertise: Core._advertise,  # the table of this class
+    events.Advertise: Core._advertise,  # private methods: the table belongs to the class
     events.Unadvertise: Core._unadvertise,
     events.Subscribe: Core._subscribe,
     events.Unsubscribe: Core._unsubscribe,

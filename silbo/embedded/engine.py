@@ -44,8 +44,6 @@ class EmbeddedEngine:
         self.blocked: dict[Queue, int] = {}  # full queues that the current publish must wait for, and the tickets
         self.reports: list[tuple[str, int]] = []
         self.is_closed = False
-        # without observers, or an index with its own copy of contexts, a change of floats is only a write to the table
-        self.moves_are_writes = record is None and not index.listens_to_contexts
         self._record = record
         self._log_names: set[str] = set()
         self._recorded: set[str] = set()  # sessions that the record has an event of
@@ -53,6 +51,8 @@ class EmbeddedEngine:
         self.time = 0 if record is None else record.last_time  # of the last event, in microseconds
         if record is not None:
             self.core.observers.append(self._write)
+        # without observers, or an index with its own copy of contexts, a change of floats is only a write to the table
+        self.moves_are_writes = not self.core.observers and not index.listens_to_contexts
 
     def connect(self, label: str | None) -> Verbs:
         """Add a session."""
@@ -82,12 +82,11 @@ class EmbeddedEngine:
         return publications
 
     def set_contexts(self, sessions: Sequence[Verbs], columns: Columns) -> None:
-        """Change the contexts of many sessions, all or none; the record gets an event of each that changed."""
+        """Change the contexts of many sessions, all or none."""
         clients = [self.core.clients[verbs.uuid] for verbs in sessions]
-        changed = self.core.set_contexts(clients, columns, one_by_one=self._record is not None)
-        for i, changes in changed if self._record is not None else ():
-            event = SetContext(sessions[i].link.log_name, changes, time=self.now())
-            self._write(clients[i], event, result=True)
+        self.core.set_contexts(
+            clients, columns, lambda i, changes: SetContext(sessions[i].link.log_name, changes, time=self.now())
+        )
 
     def _stamped(self, event: Event) -> Event:
         if self._record is None or event.time is not None:

@@ -61,7 +61,7 @@ class Record:
             self._take(event)
         except Exception:  # a full disk or a user's function that raises
             self._take = None
-            log.exception("the record stopped; what follows is not kept")
+            log.exception("silbo cannot write the record any more; later events are not recorded")
             self._cut()
 
     def close(self) -> None:

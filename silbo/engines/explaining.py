@@ -108,7 +108,8 @@ def explanation_of(log: str | PathLike[str], publisher: str, sequence: int, subs
     with Path(log).open("rb") as file:
         for each in explain_log(file, subscriber=subscriber, subscription=subscription):
             if isinstance(each, ExplainedPublish) and _is(each.publication, publisher, sequence):
-                found = "\n".join(map(str, each.explanations)) or f"{subscriber}/{subscription} is not active then."
+                inactive = f"{subscriber}/{subscription} was not active at that publish."
+                found = "\n".join(map(str, each.explanations)) or inactive
                 return f"  {log}:{each.line}: " + found.replace("\n", "\n  ")
     return f"  the log has no publication {publisher}#{sequence}."
 

@@ -149,7 +149,7 @@ def replay(
     (from 1) and the error of each refused event.
     """
     if batch is not None and not (type(batch) is int and 0 < batch <= sys.maxsize):
-        raise InvalidValue("batch", f"at least one event at a time, not {batch!r}.")
+        raise InvalidValue("batch", f"a number of events from 1 is expected, not {batch!r}.")
     made = engine_of(engine, batch)
     notifications = _replayed(_lines(log), made, batch, refused or _nobody)
     return _closed(notifications, made) if isinstance(engine, str) and isinstance(made, Closing) else notifications

@@ -75,5 +75,5 @@ def listed(rows: object) -> list[Mapping[str, Any]]:
 
 def _without_nulls(row: object) -> Mapping[str, Any]:
     if not isinstance(row, Mapping):
-        raise InvalidValue("rows", f"a table of attributes is expected; a row is here {type(row).__name__}.")
+        raise InvalidValue("rows", f"each row must be a mapping, not {type(row).__name__}.")
     return {name: value for name, value in row.items() if value is not None}

@@ -29,7 +29,7 @@ READ = 64  # entries at the front that were read and may stay before the list is
 
 
 class Keeper(Protocol):
-    """The session of a queue, which is told what the queue's policy did."""
+    """The session of a queue, which gets a call when the queue's policy did something."""
 
     def note_dropped(self, queue: Queue, dropped: Publication) -> None:
         """The queue dropped a publication."""
@@ -104,7 +104,7 @@ class Queue(list[Publication]):
         return len(self) - self._read
 
     def _set_room(self) -> None:
-        """Send arrivals to `put` if the queue has ended, or if somebody must be told."""
+        """Send arrivals to `put` if the queue has ended, or if a reader or an observer waits."""
         is_quiet = self.end is None and not self.observers and not self._readers
         self.room = self.limit + self._read if is_quiet else -1
 

@@ -94,7 +94,7 @@ class Cluster:
         while self._alive() < self._workers:
             if time.monotonic() > deadline or any(each.poll() is not None for each in self._processes):
                 logs = "\n".join(path.read_text()[-500:] for path in sorted(self._folder.glob("*.log")))
-                raise SilboError(f"the cluster did not start; its logs end so:\n{logs}")
+                raise SilboError(f"the cluster did not start; the ends of its logs are:\n{logs}")
             time.sleep(0.1)
 
     def _alive(self) -> int:
@@ -119,7 +119,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="default: 2")
     parser.add_argument("--cores", type=int, default=1, metavar="N", help="of each (default: 1)")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # in order: nothing may outlive us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # ends the cluster's processes before this one
     with Cluster(options.workers, options.cores) as cluster:
         print(f"Spark's master is {cluster.url}; Ctrl-C ends it", flush=True)
         try:

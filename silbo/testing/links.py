@@ -94,11 +94,11 @@ class LateLink:
         return self._late.hold(lambda: self._inner.submit(event, sink).result())
 
     def submit_all(self, events: Sequence[Publish]) -> Acknowledgement[list[Publication]]:
-        """As `submit`, for many."""
+        """Apply many publishes now, and acknowledge them later."""
         return self._late.hold(lambda: self._inner.submit_all(events).result())
 
     def move(self, values: dict[str, Any]) -> bool:  # noqa: ARG002  # every change is an event here
-        """Never."""
+        """Return False: every change is an event here."""
         return False
 
     def __getattr__(self, name: str) -> Any:

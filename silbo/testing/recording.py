@@ -24,7 +24,7 @@ class RecordingSession:
         self._received: list[Notification] = []
 
     def subscribe(self, *arguments: Any, **options: Any) -> Subscription:
-        """As `Session.subscribe`, with what arrives kept."""
+        """Subscribe as `Session.subscribe` does, and record what arrives."""
         # the session's lock: nothing may arrive before the observer is there
         with self._session._verbs.lock:
             subscription = self._session.subscribe(*arguments, **options)

@@ -122,7 +122,7 @@ def readable(containing: Sequence[LiveAdvertisement]) -> tuple[str, ...]:
 
 
 def likely_situation(random: Random, filter: ConditionPiece, function: ConditionPiece | None) -> Situation:
-    """A situation in which both are true, or as good as a few draws give one."""
+    """A situation in which both are true; if no draw gives one, the last draw."""
     message = likely_message(random, filter)
     for _ in range(4):
         situation = Situation(message, pools.context(random), pools.context(random))
@@ -132,7 +132,7 @@ def likely_situation(random: Random, filter: ConditionPiece, function: Condition
 
 
 def likely_message(random: Random, filter: ConditionPiece) -> dict[str, Scalar]:
-    """A message that the filter selects, or as good as a few draws give one."""
+    """A message that the filter selects; if no draw gives one, the last draw."""
     message = pools.attributes(random)
     for _ in range(6):
         if filter.judge(Situation(message, NOTHING, NOTHING)) is True:

@@ -1,4 +1,4 @@
-"""The seven events in msgpack, one form for connections, journals and forwarding between brokers.
+"""The seven events in msgpack, one form for connections and journals, which no engine has yet.
 
 An event is a msgpack array, the head first, then the fields of its kind:
 

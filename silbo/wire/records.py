@@ -126,7 +126,6 @@ Record: TypeAlias = (
     | NotificationRecord
     | RejectionRecord
 )
-Control: TypeAlias = SubscriptionRecord | UnsubscriptionRecord | ContextRecord
 
 KINDS: Mapping[type[Any], str] = {
     SubscriptionRecord: "subscribe",

@@ -43,7 +43,7 @@ class Arrivals:
         threading.Thread(target=self._read, name="silbo-kafka-notifications", daemon=True).start()
 
     def _read(self) -> None:
-        """Read notifications until the session ends. If Kafka cannot be read any more, the queues end with an error."""
+        """Read notifications until the connection ends. If Kafka cannot be read, the queues end with an error."""
         try:
             while not self._connection.ended.is_set():
                 for records in self._reader.poll(timeout_ms=POLL).values():

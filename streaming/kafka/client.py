@@ -33,7 +33,7 @@ def named(role: str, prefix: str = PREFIX) -> str:
 
 
 def located(url: str) -> tuple[str, str]:
-    """The address and the prefix in `kafka://HOST:PORT/PREFIX`."""
+    """The address and the prefix in `HOST:PORT/PREFIX`, which `kafka://` may precede."""
     address, _, prefix = url.removeprefix("kafka://").partition("/")
     return checked_address(address), checked_prefix(prefix or PREFIX)
 
@@ -86,7 +86,10 @@ def consumer(address: str) -> KafkaConsumer:
 
 
 def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, retention: float = 7 * 86_400.0) -> None:
-    """Create the missing topics. Compacted topics keep their history as long as publications are milliseconds."""
+    """Create the missing topics.
+
+    `retention` is the number of seconds that publications, and the history of compacted topics, are kept.
+    """
     _kafka()
     from kafka.admin import NewTopic
 
@@ -160,7 +163,7 @@ class KafkaWriter:
         topic, value = named(role, self._prefix), encode(record)
         if len(value) > LARGEST_VALUE:
             raise InvalidValue(
-                "record", f"{len(value):,} bytes, at most {LARGEST_VALUE:,} can be sent. Make the context smaller."
+                "record", f"the record has {len(value):,} bytes; at most {LARGEST_VALUE:,} are allowed. Send less."
             )
         try:
             self._sent.append(self._producer.send(topic, value, key.encode(), partition=partition))

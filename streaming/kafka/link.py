@@ -55,7 +55,7 @@ class KafkaLink:
             event.context = self.context()
 
     def move(self, values: dict[str, Any]) -> bool:  # noqa: ARG002  # Kafka gets every change
-        """Never: each change is a record."""
+        """Return False: each change is a record."""
         return False
 
     def context(self) -> Context:

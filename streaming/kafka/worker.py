@@ -1,6 +1,7 @@
 """The thread that carries out the events of a connection: it applies an event, sends its records, and waits for Kafka.
 
-If Kafka does not acknowledge the records, the event is undone, and its acknowledgement raises.
+If Kafka does not acknowledge the records, the event is undone, and its acknowledgement raises. A publication cannot be
+undone, because Kafka may have its record: its sequence number stays used.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class EventWorker:
         self._jobs.put(None)
 
     def accept(self, client: Client, event: Event, sink: Sink) -> Any:
-        """Apply an event and send its records; if Kafka does not acknowledge them, the event is undone."""
+        """Apply an event and send its records; if Kafka does not acknowledge them, undo all but a publish."""
         if type(event) is Disconnect:
             return self._disconnect(client, event)
         connection = self._connection
@@ -93,6 +94,8 @@ class EventWorker:
             self._undo(client, event, result, before)
             raise
         self._sender.confirmed()
+        if type(event) is Publish:
+            connection.counts["published"] += 1
         return result
 
     def _undo(self, client: Client, event: Event, result: Any, before: Context) -> None:

@@ -1,6 +1,7 @@
 """`set_contexts`: the same result as one `set_context` each, all or nothing, for columns of every kind."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import uuid
@@ -17,6 +18,7 @@ from silbo.core import batch
 from silbo.core.fold import Fold
 from silbo.model.events import Advertise, Publish, SetContext, Subscribe
 from silbo.testing import RecordingSession
+from silbo.wire.jsonl import event_json
 
 FUNCTION = "abs(pub.x - this.x) <= 1 and abs(pub.y - this.y) <= 1"
 BIG = 2**53
@@ -216,6 +218,17 @@ def test_without_columns_nothing_changes(broker):
     sessions = [broker.connect("a"), broker.connect("b")]
     broker.set_contexts(sessions, {})
     assert [dict(session.context) for session in sessions] == [{}, {}]
+
+
+def test_observers_of_the_core_get_each_context_that_a_bulk_write_changed(broker):
+    sessions = [broker.connect("a"), broker.connect("b")]
+    sessions[0].set_context(x=1.0)
+    seen = []
+    broker._engine.core.observers.append(lambda *accepted: seen.append(accepted))
+    broker.set_contexts(sessions, {"x": np.array([1.0, 2.0])})
+    ((client, event, is_changed),) = seen
+    changes = json.loads(event_json(event))["values"]
+    assert (client.name, changes, is_changed) == ("b", {"x": 2.0}, True)
 
 
 def test_unchanged_contexts_are_not_recorded():

@@ -72,7 +72,7 @@ def test_a_record_that_fails_stops_and_says_so(caplog):
         session = publisher(broker)
         session.publish({"a": 1})
         assert broker.stats()["published"] == 1
-    assert "the record stopped" in caplog.text
+    assert "cannot write the record any more" in caplog.text
     assert len(caplog.records) == 1
 
 
@@ -248,7 +248,7 @@ for n in range(50):
 """
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert done.returncode == 0
-    assert "the record stopped" in done.stderr
+    assert "cannot write the record any more" in done.stderr
     content = path.read_bytes()
     assert content.endswith(b"\n")
     assert 10 < len([parse_event(line) for line in content.splitlines()]) < 50

@@ -627,7 +627,7 @@ def test_a_family_that_loses_its_grid_is_found_by_content():
         matcher.add(f"s{i}", f"a >= {i % 5}", "abs(pub.x - this.x) <= 3", f"u{i}")
         matcher.set(f"u{i}", x=float(i))
     assert matcher.match({"a": 9}, x=10.0) == [f"s{i}" for i in (10, 11, 12, 13, 7, 8, 9)]
-    matcher.index._functions._take_grid(next(iter(matcher.index.families)))
+    matcher.index._functions._give_up_grid(next(iter(matcher.index.families)))
     assert matcher.index.stats()["plan"] == "content first"
     assert matcher.match({"a": 9}, x=10.0) == [f"s{i}" for i in (10, 11, 12, 13, 7, 8, 9)]
     matcher.remove("s10")

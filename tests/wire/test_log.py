@@ -225,7 +225,7 @@ def test_a_refused_first_event_does_not_connect_its_session(engine):
 def test_the_error_for_an_unknown_engine_lists_the_known_ones():
     with pytest.raises(errors.UnknownEngine, match="oracle, memory"):
         silbo.replay([], engine="abacus")
-    with pytest.raises(errors.InvalidValue, match="at least one"):
+    with pytest.raises(errors.InvalidValue, match="a number of events from 1"):
         silbo.replay([], batch=0)
 
 

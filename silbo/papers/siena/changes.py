@@ -25,7 +25,7 @@ from silbo.papers.siena.spread import Spread, medians, spread
 from silbo.papers.siena.systems import Place, Siena, Silbo, System
 from silbo.session.subscription import Subscription
 
-CONNECTIONS_7 = 8  # subscriptions per connection: in Figure 7, 10,000 subscriptions in 1,250 connections
+PER_CONNECTION_7 = 8  # subscriptions per connection: in Figure 7, 10,000 subscriptions in 1,250 connections
 NEW_7 = (1, 10)  # filters of a new subscriber: 1 follows from the paper's numbers, 10 is its average
 BATCH = 20  # changes timed together
 WARM = 5  # changes before a batch, not timed
@@ -66,7 +66,7 @@ def batch_us(change: Callable[[Any, Place], object], changes: Sequence[tuple[Any
 def figure_7(sizes: RunSizes, seed: int) -> dict[str, Any]:
     """Let new subscribers join a loaded broker; each changes its context fifty times."""
     chance = np.random.default_rng([seed, 7])
-    load = paper_load(chance, sizes.loaded, CONNECTIONS_7, EVENTS)
+    load = paper_load(chance, sizes.loaded, PER_CONNECTION_7, EVENTS)
     both = pair(load)
     settle(both, load.publications, sizes.warm_up)
     taken: dict[str, dict[str, list[float]]] = {each.name: {str(new): [] for new in NEW_7} for each in both}

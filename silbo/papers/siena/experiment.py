@@ -18,7 +18,7 @@ from silbo.papers.siena.brokers import Connected, connected
 from silbo.papers.siena.city import drive
 from silbo.papers.siena.load import Load, paper_load, populate, settle
 from silbo.papers.siena.movement import replay
-from silbo.papers.siena.same_notifications import agreement, scanned
+from silbo.papers.siena.same_notifications import agree_with_scan, agreement
 from silbo.papers.siena.sizes import RunSizes
 from silbo.papers.siena.systems import Siena
 from silbo.papers.siena.tradeoff import trade_off
@@ -105,7 +105,7 @@ class _Experiment:
         found = stages.notification_stages(brokers, load.publications[:STAGED], self._sizes.repeats)
         self.series["notification_stages"] = found
         counted = {"publications": len(few), "subscriptions": load.subscriptions}
-        self.series["scanned"] = {**counted, "agrees": scanned(load, brokers, few)}
+        self.series["scanned"] = {**counted, "agrees": agree_with_scan(load, brokers, few)}
 
     def trade_off(self) -> None:
         figures, samples = list(self.series["fig11"].values()), self.series["fig09"]["samples_us"]

@@ -17,7 +17,7 @@ from silbo.papers.siena.changes import change_all
 from silbo.papers.siena.city import Trace
 from silbo.papers.siena.load import Load, box
 from silbo.papers.siena.paper_figures import EACH
-from silbo.papers.siena.same_notifications import of_load, oracle_notifications_of
+from silbo.papers.siena.same_notifications import oracle_notifications_of, oracle_of
 from silbo.papers.siena.systems import Place, Publications, Siena, Silbo, System
 
 SIDE = 400.0  # metres, of a vehicle's box
@@ -117,7 +117,7 @@ def _agrees(
 ) -> bool:
     """Whether both systems give the oracle's answers at the end of the trace."""
     order = sorted(numbers, key=numbers.__getitem__)
-    oracle = of_load(Load(box(SIDE), [places[name] for name in order], [own[name] for name in order], ()))
+    oracle = oracle_of(Load(box(SIDE), [places[name] for name in order], [own[name] for name in order], ()))
     return all(
         system.got(*each) == expected
         for each in published

@@ -27,7 +27,7 @@ SMALL = 600  # subscriptions
 ROUNDS = 120  # of publications, before each of which subscribers move
 
 
-def of_load(load: Load) -> Oracle:
+def oracle_of(load: Load) -> Oracle:
     """An oracle with the subscriptions of a load."""
     oracle = Oracle()
     oracle.advertise(PUBLISHER, "a", tree.Truth(True), None, None)
@@ -47,7 +47,7 @@ def agreement(seed: int) -> dict[str, Any]:
     with ExitStack() as stack:
         silbo = stack.enter_context(connected("silbo", load, "fast"))
         siena = stack.enter_context(connected("siena", load))
-        oracle, agreed, notified = of_load(load), True, 0
+        oracle, agreed, notified = oracle_of(load), True, 0
         for publication in load.publications:
             _move(chance, oracle, (silbo, siena), len(load.places))
             attributes, context = _aimed(chance, load, oracle, publication)
@@ -108,9 +108,9 @@ def _comparable(subscriber: str, each: Any) -> Comparable:
     return (subscriber, each.subscription, sorted(each.attributes.items()), sorted(each.context.items()))
 
 
-def scanned(load: Load, brokers: Iterable[Connected], publications: Publications) -> bool:
+def agree_with_scan(load: Load, brokers: Iterable[Connected], publications: Publications) -> bool:
     """Whether brokers give the oracle's notifications of these publications; the oracle scans all subscriptions."""
-    oracle = of_load(load)
+    oracle = oracle_of(load)
     return all(
         notifications_of(each, *publication) == expected
         for publication in publications

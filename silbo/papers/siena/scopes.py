@@ -20,7 +20,7 @@ from silbo.papers.siena.changes import BATCH, WARM, batch_us
 from silbo.papers.siena.load import Load, paper_load, somewhere
 from silbo.papers.siena.notifications import published
 from silbo.papers.siena.paper_figures import EACH
-from silbo.papers.siena.same_notifications import notifications_of, of_load, oracle_notifications_of
+from silbo.papers.siena.same_notifications import notifications_of, oracle_notifications_of, oracle_of
 from silbo.papers.siena.sizes import RunSizes
 from silbo.papers.siena.spread import Spread, ratios, spread
 
@@ -109,7 +109,7 @@ def _call(call: Callable[[dict[str, float]], object], place: dict[str, float]) -
 
 def _agree(load: Load, broker: Connected) -> bool:
     """Whether scoped notifications are the oracle's, with the present contexts."""
-    oracle = of_load(load)
+    oracle = oracle_of(load)
     for i, session in enumerate(broker.sessions):
         oracle.set_context(f"subscriber-{i}", session.context)
     return all(

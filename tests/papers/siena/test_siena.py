@@ -38,7 +38,7 @@ from silbo.papers.siena.brokers import connected
 from silbo.papers.siena.changes import ResubscribingSender, pair
 from silbo.papers.siena.load import paper_load, populate, settle
 from silbo.papers.siena.notifications import figure_11
-from silbo.papers.siena.same_notifications import notifications_of, of_load, oracle_notifications_of
+from silbo.papers.siena.same_notifications import notifications_of, oracle_notifications_of, oracle_of
 from silbo.papers.siena.spread import ratios, shown, shown_change
 from silbo.papers.siena.systems import Silbo
 
@@ -239,7 +239,7 @@ def test_missing_notifications_of_siena_are_detected(monkeypatch):
 
 def test_every_broker_sends_as_many_notifications_as_the_oracle():
     load = load_of(600, 150)
-    oracle = of_load(load)
+    oracle = oracle_of(load)
     expected = sum(len(oracle_notifications_of(oracle, *publication)) for publication in load.publications)
     with connected("silbo", load, "fast") as silbo, connected("siena", load) as other:
         found = figure_11([silbo, other], load.publications, 2)

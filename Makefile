@@ -95,7 +95,7 @@ $(READY): pyproject.toml constraints.txt setup-debian
 	  echo "note: this checkout has no symbolic links; silbo runs, but make lint cannot check the types" >&2
 	@$(PYTHON) -c 'import ensurepip' || \
 	  { echo "Python has no venv; install it first, as root: apt-get install python3-venv" >&2; exit 1; }
-	@echo "installing silbo and its tools into $(VENV)"
+	@echo "installing silbo and its tools into $(VENV), which takes one to three minutes"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)

@@ -111,7 +111,7 @@ def _run(options: argparse.Namespace) -> int:
     spark, start = _over_log(options) if options.kafka is None else _over_kafka(options)
     ends = ends_of_log(options.log) if options.kafka is None else None
     report = _reporter(options)
-    with watching(spark, report, ends) as watch, _interruption() as interrupted:
+    with watching(spark, report, ends, _warning(options)) as watch, _interruption() as interrupted:
         query = start()
         print(_ready(options), file=sys.stderr, flush=True)
         try:
@@ -174,11 +174,19 @@ def _interruption() -> Iterator[Event]:
             signal.signal(each, handler)
 
 
+def _warning(options: argparse.Namespace) -> Callable[[str], object] | None:
+    """The function that prints once that publications wait, if no progress shows it and nothing will end the wait."""
+    is_live = not (options.once or options.drain or options.tick is not None or options.idle is not None)
+    return partial(print, file=sys.stderr, flush=True) if is_live and not _shows_progress(options) else None
+
+
+def _shows_progress(options: argparse.Namespace) -> bool:
+    return options.progress or sys.stderr.isatty()
+
+
 def _reporter(options: argparse.Namespace) -> Callable[[str], object]:
     """The function that prints progress; it prints nothing unless stderr is a terminal or --progress is given."""
-    if options.progress or sys.stderr.isatty():
-        return partial(print, file=sys.stderr, flush=True)
-    return lambda _: None
+    return partial(print, file=sys.stderr, flush=True) if _shows_progress(options) else lambda _: None
 
 
 def _seconds(text: str) -> float:
@@ -232,7 +240,9 @@ def _over_kafka(options: argparse.Namespace) -> Job:
         writer = KafkaWriter(options.kafka, options.prefix)
         writer.drain()
         writer.close()
-    partition_counts(options.kafka, options.prefix)  # reports a missing topic before Spark starts
+    # a missing topic and a checkpoint of other topics are reported before Spark starts
+    partition_counts(options.kafka, options.prefix)
+    kafka_job.check_offsets(options.kafka, options.checkpoint)
     spark = kafka_job.spark_session(options.master)
     return spark, lambda: kafka_job.start(spark, options.kafka, _options(options), options.prefix)
 

@@ -128,10 +128,23 @@ def partition_counts(address: str, prefix: str = PREFIX) -> Mapping[str, int]:
     return counts
 
 
+def bounds(address: str, topic: str) -> Mapping[int, tuple[int, int]]:
+    """The offsets of the first record of each partition that Kafka still has, and of the next one to come."""
+    from kafka import TopicPartition
+
+    reader = consumer(address)
+    try:
+        partitions = [TopicPartition(topic, number) for number in reader.partitions_for_topic(topic) or ()]
+        begins, ends = reader.beginning_offsets(partitions), reader.end_offsets(partitions)
+        return {each.partition: (begins[each], ends[each]) for each in partitions}
+    finally:
+        reader.close()
+
+
 def missing_topic(address: str, role: str, prefix: str) -> InvalidValue:
     """The error for a missing topic, with the command that creates it."""
     more = "" if prefix == PREFIX else f" --prefix {prefix}"
-    command = f"silbo stream --kafka {address}{more} --create-topics --checkpoint DIR"
+    command = f"silbo stream --kafka {address}{more} --create-topics --order arrival --checkpoint DIR"
     return InvalidValue("kafka", f"{address} has no topic {named(role, prefix)}. The job creates it: {command}")
 
 

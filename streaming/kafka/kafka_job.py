@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from silbo.errors import InvalidValue
 from silbo.streaming.bulk.output import expanded
-from silbo.streaming.kafka.client import PREFIX, named, partition_counts
+from silbo.streaming.kafka.client import PREFIX, bounds, named, partition_counts
 from silbo.streaming.local.jars import jars
 from silbo.streaming.spark.job import Options, matched, started, written
-from silbo.streaming.spark.migration import offsets
+from silbo.streaming.spark.migration import offsets, read_to
 from silbo.streaming.spark.spark_session import LOCAL, is_submitted, session
 from silbo.streaming.topics import INPUTS, LARGEST
 
@@ -42,8 +44,9 @@ def spark_session(master: str = LOCAL, *, brief: bool = False) -> SparkSession:
 
 
 def start(spark: SparkSession, address: str, options: Options, prefix: str = PREFIX) -> StreamingQuery:
-    """Start the job over Kafka's topics; raises `InvalidValue` if its checkpoint has other settings."""
+    """Start the job over Kafka's topics; raises `InvalidValue` if its checkpoint does not fit."""
     counts, source = source_of(address, prefix)
+    check_offsets(address, options.checkpoint)
     frames = {role: _read(spark, address, role, prefix, options, counts[role]) for role in INPUTS}
     rows = expanded(matched(frames, options, counts, source))
     # roles become topics again, and the debug columns become headers: repeats must have the same content
@@ -54,6 +57,19 @@ def start(spark: SparkSession, address: str, options: Options, prefix: str = PRE
     )  # fmt: skip
     sink = written(sent, options).format("kafka").option("kafka.bootstrap.servers", address).options(**SINK)
     return started(sink, spark, options)
+
+
+def check_offsets(address: str, checkpoint: Path) -> None:
+    """Refuse a checkpoint whose offsets Kafka does not have: the topics are others, or lost unread records."""
+    for topic, offsets_by_partition in read_to(checkpoint).items():
+        for partition, (begin, end) in bounds(address, topic).items():
+            offset = offsets_by_partition.get(str(partition), begin)
+            if not begin <= offset <= end:
+                raise InvalidValue(
+                    "checkpoint", f"{checkpoint} continues at record {offset} of {topic}, partition {partition}, and "
+                    f"Kafka has {begin} to {end}. The topics were made again, or lost records that were not read yet. "
+                    "Give a new folder: the job then begins with the first records that Kafka has.",
+                )  # fmt: skip
 
 
 def source_of(address: str, prefix: str = PREFIX) -> tuple[Mapping[str, int], str]:

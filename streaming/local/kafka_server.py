@@ -30,7 +30,8 @@ READY = 60.0  # seconds
 USUAL = 9092
 NEXT = """Kafka listens on {0}; Ctrl-C ends it. In other terminals:
   silbo stream --kafka {0} --create-topics --order arrival --checkpoint city.checkpoint
-  python -c 'import silbo; print(silbo.connect("kafka://{0}", "car-1"))'"""
+and, when the job is ready, programs that connect to kafka://{0}, such as the one in README.md.
+The data are in a temporary folder: give the next Kafka a new checkpoint."""
 PROPERTIES = """
 process.roles=broker,controller
 node.id=1

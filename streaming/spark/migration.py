@@ -139,7 +139,7 @@ def _frontier(states: Sequence[State], partitions: Iterable[Partition]) -> Front
 
 def _stored_state(spark: SparkSession, checkpoint: Path) -> StoredState:
     """The state as of the last committed batch."""
-    commits = [int(path.name) for path in (checkpoint / "commits").glob("*") if path.name.isdigit()]
+    commits = _committed(checkpoint)
     if commits:
         return _stored_by_spark(spark, checkpoint, max(commits))
     if (checkpoint / MIGRATED).exists():  # and no batch has followed yet
@@ -167,6 +167,17 @@ def _entries(spark: SparkSession, checkpoint: Path, batch: int, name: str) -> di
     for row in frame.selectExpr(*columns).toLocalIterator():
         by_shard.setdefault(row.shard, {})[row.number] = bytes(row.value)
     return {shard: [entries[number] for number in sorted(entries)] for shard, entries in by_shard.items()}
+
+
+def read_to(checkpoint: Path) -> TopicOffsets:
+    """The offsets at which a job with this checkpoint continues to read; empty for a new checkpoint."""
+    commits = _committed(checkpoint)
+    return _read_to(checkpoint, max(commits)) if commits else offsets(checkpoint)
+
+
+def _committed(checkpoint: Path) -> list[int]:
+    """The numbers of the batches that were completed and that Spark still remembers."""
+    return [int(path.name) for path in (checkpoint / "commits").glob("*") if path.name.isdigit()]
 
 
 def _read_to(checkpoint: Path, batch: int) -> TopicOffsets:

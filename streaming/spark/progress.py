@@ -174,9 +174,12 @@ class Totals:
 class Watch(StreamingQueryListener):
     """Listens to the batches of the query that starts next, and reports them."""
 
-    def __init__(self, report: Callable[[str], object], ends: Ends | None) -> None:
+    def __init__(
+        self, report: Callable[[str], object], ends: Ends | None, warn: Callable[[str], object] | None
+    ) -> None:
         self.totals = Totals()
         self._report = report
+        self._warn = warn  # called once, when publications wait for partitions without records
         self._ends = ends
         self._run: object = None
         self._ended = threading.Event()
@@ -195,6 +198,9 @@ class Watch(StreamingQueryListener):
         self.totals.add(batch)
         if any(batch.records.values()) or batch.observed.get("notifications"):  # more than a beat of the clock
             self._report(line(batch))
+        if self._warn is not None and batch.observed.get("held") and batch.observed["silent"]:
+            self._warn(held_text(batch.observed))
+            self._warn = None
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: N802
         """Do nothing: there was nothing to read."""
@@ -217,9 +223,14 @@ class Watch(StreamingQueryListener):
 
 
 @contextmanager
-def watching(spark: SparkSession, report: Callable[[str], object], ends: Ends | None = None) -> Iterator[Watch]:
+def watching(
+    spark: SparkSession,
+    report: Callable[[str], object],
+    ends: Ends | None = None,
+    warn: Callable[[str], object] | None = None,
+) -> Iterator[Watch]:
     """Watch the query that is started and stopped inside."""
-    watch = Watch(report, ends)
+    watch = Watch(report, ends, warn)
     spark.streams.addListener(watch)
     try:
         yield watch

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 from pyspark.sql import Row
@@ -9,7 +10,7 @@ from pyspark.sql import Row
 from silbo.streaming.bulk.order import NEVER
 from silbo.streaming.local.log import LogWriter, append
 from silbo.streaming.local.log_job import ends_of_log
-from silbo.streaming.spark.progress import Totals, batch_of, line, time_text
+from silbo.streaming.spark.progress import Totals, Watch, batch_of, line, time_text
 from silbo.streaming.topics import CONTEXTS, PUBLICATIONS
 from silbo.wire.records import LAST, TickRecord, encode
 
@@ -90,6 +91,24 @@ def test_behind_counts_the_unread_bytes_of_a_log(tmp_path):
     sources = [source(1, each, None) for each in read]
     made = {"batchId": 0, "durationMs": {}, "sources": sources}
     assert batch_of(made, ends_of_log(tmp_path)).unread == f"{size // 2:,} bytes behind"
+
+
+def test_a_job_warns_once_that_publications_wait_for_partitions_without_records():
+    lines, warnings = [], []
+    watch = Watch(lines.append, None, warnings.append)
+    watch.onQueryStarted(SimpleNamespace(runId="r"))
+    counts = {"frontier": NEVER, "waiting": 2, "notifications": 0, "rejected": 0, "partitions": 9}
+    for held, silent in ((0, 6), (1, 6), (2, 5)):
+        batch = progress(held=held, silent=silent, **counts)
+        watch.onQueryProgress(SimpleNamespace(progress=Progress(batch)))
+    assert warnings == ["1 publication waits: no records yet in 6 of 9 partitions (--tick, --idle, --order arrival)"]
+    assert len(lines) == 3
+
+
+class Progress(dict):
+    """A report of Spark: a mapping with the run as its attribute."""
+
+    runId = "r"  # noqa: N815  # Spark's name
 
 
 def test_the_summary_has_all_batches():

@@ -11,7 +11,15 @@ from silbo.streaming.bulk.output import notifications_in_order
 from silbo.streaming.bulk.sender import sending
 from silbo.streaming.engine import KafkaEngine
 from silbo.streaming.kafka import kafka_job
-from silbo.streaming.kafka.client import KafkaWriter, create_topics, named, partition_counts, producer, values
+from silbo.streaming.kafka.client import (
+    KafkaWriter,
+    create_topics,
+    delete_topics,
+    named,
+    partition_counts,
+    producer,
+    values,
+)
 from silbo.streaming.kafka.kafka_session import connect
 from silbo.streaming.spark.job import Options
 from silbo.streaming.topics import INPUTS, NOTIFICATIONS, REJECTED, SUBSCRIPTIONS
@@ -102,6 +110,23 @@ def test_an_unreadable_record_is_written_to_the_topic_of_rejected_records(spark,
     (rejected,) = map(decode, values(kafka.address, REJECTED, topics))
     assert (rejected.topic, rejected.partition, rejected.offset) == (SUBSCRIPTIONS, 2, 0)
     assert rejected.value == b"nonsense"
+
+
+def test_a_checkpoint_of_other_topics_is_refused_with_the_remedy(spark, kafka, topics, tmp_path):
+    options = Options(tmp_path / "checkpoint")
+    writer = KafkaWriter(kafka.address, topics)
+    writer.tick(1)
+    query = kafka_job.start(spark, kafka.address, options, topics)
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    kafka_job.check_offsets(kafka.address, options.checkpoint)
+    writer.close()
+    delete_topics(kafka.address, topics)
+    create_topics(kafka.address, 3, topics)
+    with pytest.raises(silbo.InvalidValue, match=r"continues at record 1 of .* and Kafka has 0 to 0\. .*new folder"):
+        kafka_job.start(spark, kafka.address, options, topics)
 
 
 def test_topics_are_created_once_and_their_partitions_are_counted(kafka, topics):

@@ -439,7 +439,7 @@ def known_names(wrong: str, known: Iterable[str], most: int = 5) -> str:
 
 def shortened(text: str, most: int = 200) -> str:
     """A text cut to a length that suits an error message."""
-    return text if len(text) <= most else text[:most] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 # a caret line must stay readable in a terminal: show this much on each side of the fault.

@@ -218,12 +218,14 @@ def _over_log(options: argparse.Namespace) -> Job:
     from silbo.errors import InvalidValue
     from silbo.streaming.local import log_job, log_records
     from silbo.streaming.local.log import partitions_of
+    from silbo.streaming.spark.job import check
     from silbo.streaming.spark.spark_session import session
     from silbo.streaming.topics import INPUTS
 
     missing = [topic for topic in INPUTS if not partitions_of(options.log, topic)]
     if missing:
         raise InvalidValue("--log", f"{options.log} has no topic {missing[0]}. docs/streaming.md describes logs.")
+    check(_options(options), *log_job.source_of(options.log))
     if options.drain:
         log_records.drain(options.log)
     spark = session(options.master)
@@ -232,7 +234,8 @@ def _over_log(options: argparse.Namespace) -> Job:
 
 def _over_kafka(options: argparse.Namespace) -> Job:
     from silbo.streaming.kafka import kafka_job
-    from silbo.streaming.kafka.client import KafkaWriter, create_topics, partition_counts
+    from silbo.streaming.kafka.client import KafkaWriter, create_topics
+    from silbo.streaming.spark.job import check
 
     if options.create_topics:
         create_topics(options.kafka, options.partitions, options.prefix)
@@ -240,8 +243,8 @@ def _over_kafka(options: argparse.Namespace) -> Job:
         writer = KafkaWriter(options.kafka, options.prefix)
         writer.drain()
         writer.close()
-    # a missing topic and a checkpoint of other topics are reported before Spark starts
-    partition_counts(options.kafka, options.prefix)
+    # a missing topic and a checkpoint that does not fit are reported before Spark starts
+    check(_options(options), *kafka_job.source_of(options.kafka, options.prefix))
     kafka_job.check_offsets(options.kafka, options.checkpoint)
     spark = kafka_job.spark_session(options.master)
     return spark, lambda: kafka_job.start(spark, options.kafka, _options(options), options.prefix)

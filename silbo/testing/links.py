@@ -115,14 +115,16 @@ class FakeKafka:
         self.sent: list[Record] = []
         self.fails_at: tuple[type, ...] = ()
         self.flushes = 0
+        self.patience: list[float | None] = []  # how long each record was allowed to wait; None: as long as usual
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self._waiting: list[tuple[str, Record]] = []
         self._state = State(Settings(order="arrival"))
         self._arrived: SimpleQueue[Any] = SimpleQueue()
 
-    def send(self, role: str, key: str, record: Record) -> None:  # noqa: ARG002  # one partition has all keys
+    def send(self, role: str, key: str, record: Record, seconds: float | None = None) -> None:  # noqa: ARG002  # one partition
         """Take a record."""
+        self.patience.append(seconds)
         if type(record) in self.fails_at:
             raise NotAcknowledged("Kafka is away")
         self.sent.append(record)

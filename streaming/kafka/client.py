@@ -22,6 +22,7 @@ PREFIX = "silbo"
 ACKNOWLEDGED = 60.0  # seconds to wait for an acknowledgement
 ANSWER = 30.0  # seconds to wait for the first answer of an address
 MOST_PORT = 65_535
+BACKOFF = 2_000  # milliseconds between two attempts to connect again, at most; after an outage this delays everything
 GRACE = 1.0  # extra seconds that a producer takes to give up
 SEGMENT = 86_400.0  # seconds of a topic in one segment
 UNCONFIRMED = 10_000  # records that may be on their way before the writer waits for their acknowledgement
@@ -76,13 +77,13 @@ def producer(address: str, seconds: float = ACKNOWLEDGED) -> KafkaProducer:
     most = round(seconds * 1_000)
     return _client(
         "KafkaProducer", address, acks="all", max_request_size=LARGEST,
-        delivery_timeout_ms=most, request_timeout_ms=most, max_block_ms=most,
+        delivery_timeout_ms=most, request_timeout_ms=most, max_block_ms=most, reconnect_backoff_max_ms=BACKOFF,
     )  # fmt: skip
 
 
 def consumer(address: str) -> KafkaConsumer:
     """A consumer that belongs to no group."""
-    return _client("KafkaConsumer", address, enable_auto_commit=False)
+    return _client("KafkaConsumer", address, enable_auto_commit=False, reconnect_backoff_max_ms=BACKOFF)
 
 
 def create_topics(address: str, partitions: int = 3, prefix: str = PREFIX, retention: float = 7 * 86_400.0) -> None:
@@ -167,17 +168,18 @@ class KafkaWriter:
         self._producer = producer(address, seconds)
         self._sent: list[Any] = []  # futures of the records that are not known to be acknowledged
 
-    def send(self, role: str, key: str, record: Record) -> None:
-        """Send a record; `flush` waits for its acknowledgement."""
+    def send(self, role: str, key: str, record: Record, seconds: float | None = None) -> None:
+        """Send a record; `flush` waits for its acknowledgement. A Kafka that is away is given `seconds` to answer."""
         # a subscription's key begins with its subscriber: all records of a session are in one partition of a topic
-        self._send(role, key, record, partition_of(key.partition("/")[0], self._counts[role]))
+        self._send(role, key, record, partition_of(key.partition("/")[0], self._counts[role]), seconds)
 
-    def _send(self, role: str, key: str, record: Record, partition: int) -> None:
+    def _send(self, role: str, key: str, record: Record, partition: int, seconds: float | None = None) -> None:
         topic, value = named(role, self._prefix), encode(record)
         if len(value) > LARGEST_VALUE:
             raise InvalidValue(
                 "record", f"the record has {len(value):,} bytes; at most {LARGEST_VALUE:,} are allowed. Send less."
             )
+        self._producer.config["max_block_ms"] = round((self._seconds if seconds is None else seconds) * 1_000)
         try:
             self._sent.append(self._producer.send(topic, value, key.encode(), partition=partition))
         except _kafka().errors.KafkaError as error:

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from silbo.core.client import Client
-from silbo.errors import SilboError
+from silbo.errors import NotAcknowledged, SilboError
 from silbo.matching.candidates import NOWHERE, Sink, SubscriptionRow
 from silbo.model.events import Disconnect, Event, Publish, SetContext, Subscribe, Unsubscribe
 from silbo.model.notification import Publication
@@ -35,8 +35,8 @@ SLOW = 1.0  # seconds; a record that Kafka acknowledges later may be late for a 
 class TopicWriter(Protocol):
     """Sends records to topics."""
 
-    def send(self, role: str, key: str, record: Record) -> None:
-        """Send a record; `flush` waits for its acknowledgement."""
+    def send(self, role: str, key: str, record: Record, seconds: float | None = None) -> None:
+        """Send a record, for at most `seconds`; `flush` waits for its acknowledgement."""
 
     def flush(self, seconds: float | None = None) -> None:
         """Wait until all records are acknowledged, or raise `NotAcknowledged`."""
@@ -133,21 +133,26 @@ class EventWorker:
         if isinstance(record, SubscriptionRecord):
             self._connection.hearing.begin(record)  # a job may answer before the acknowledgement is here
         try:
-            self._writer.send(role, key, record)
-        except SilboError:
+            self._writer.send(role, key, record, CLOSING if self._is_brief([record]) else None)
+        except SilboError as error:
             self._sent = []
+            self._is_away = self._is_away or isinstance(error, NotAcknowledged)
             raise
         self._sent.append(record)
+
+    def _is_brief(self, records: Sequence[Record]) -> bool:
+        """Whether to wait only briefly for Kafka: it did not answer before, and these records may be sent again.
+
+        So, while Kafka is away, a close waits less than a publish.
+        """
+        return self._is_away and not any(isinstance(each, PublicationRecord | SubscriptionRecord) for each in records)
 
     def _confirm(self) -> None:
         """Wait until Kafka has acknowledged the records of an event."""
         sent, self._sent = self._sent, []
-        # the end of a subscription may be sent again: while Kafka is away a close waits less than a publish
-        is_brief = self._is_away and not any(
-            isinstance(record, PublicationRecord | SubscriptionRecord) for record in sent
-        )
+        seconds = CLOSING if self._is_brief(sent) else None
         self._is_away = True
-        self._writer.flush(CLOSING if is_brief else None)
+        self._writer.flush(seconds)
         self._is_away = False
         warn_if_slow(sent, time.time_ns() // 1_000)
         for record in sent:

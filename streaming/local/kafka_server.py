@@ -135,6 +135,11 @@ class Kafka:
         self._process.kill()
         self._process.wait()
 
+    def wait(self) -> int:
+        """Wait until the process ends; returns its exit status."""
+        assert self._process is not None
+        return self._process.wait()
+
     def stop(self) -> None:
         """Stop the process gracefully."""
         if self._process is not None and self._process.poll() is None:
@@ -160,7 +165,8 @@ def main() -> int:
     with Kafka(options.port or usual_port(), options.data) as kafka:
         print(NEXT.format(kafka.address), flush=True)
         try:
-            while True:
-                time.sleep(3600)
+            status = kafka.wait()
         except KeyboardInterrupt:
             return 0
+    print(f"Kafka has ended by itself, with status {status}", file=sys.stderr)
+    return 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from zlib import crc32
@@ -90,11 +91,12 @@ class Writer:
 
     def close(self) -> int:
         """Write everything through to the disk; return where the partition ends now."""
-        try:
-            self.flush()
-            os.fsync(self._file.fileno())
-        finally:
-            self._file.close()
+        if not self._file.closed:
+            try:
+                self.flush()
+                os.fsync(self._file.fileno())
+            finally:
+                self._file.close()
         return self._end
 
 
@@ -119,9 +121,10 @@ class LogWriter:
             writer.flush()
 
     def close(self) -> None:
-        """Write everything through to the disk."""
-        for writer in self._writers.values():
-            writer.close()
+        """Write everything through to the disk: every partition, also if one fails. A second call does nothing."""
+        with ExitStack() as closing:
+            for writer in self._writers.values():
+                closing.callback(writer.close)
 
 
 def append(folder: Path, topic: str, partition: int, records: Iterable[bytes], since: int = 0) -> int:

@@ -42,7 +42,12 @@ def settings_at(checkpoint: Path) -> JobSettings | None:
     path = checkpoint / FILE
     if not path.exists():
         return None
-    existing: JobSettings = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        existing: JobSettings = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
+        raise InvalidValue(
+            "checkpoint", f"{path} is damaged. Match from the beginning with a new checkpoint, or restore the file."
+        ) from None
     if existing.get("state") != STATE:
         raise InvalidValue(
             "state", f"{checkpoint} has a state of format {existing.get('state')}, "

@@ -13,6 +13,7 @@ ENDING = 2.0  # seconds that a process takes to end after its connections have
 TRACEBACK = "Traceback (most recent call last):"
 # the causes that a Java trace names, the innermost last
 CAUSED = re.compile(r"(?:Caused by|most recent failure): (?:Lost task [^:]*: )?(.+)")
+CALL_OF_JAVA = re.compile(r"An error occurred while calling \S+\.")
 PREFIXES = re.compile(r"^(?:silbo\.errors\.\w+|pyspark\.errors\.[\w.]+|(?:java|org|py4j)\.[\w.$]+): ")
 
 
@@ -42,9 +43,14 @@ def _innermost(error: Exception) -> str:
 
 
 def root_cause(text: str) -> str:
-    """The line of a trace that names the innermost cause."""
+    """The line of a trace that names the innermost cause.
+
+    A Python trace names it after its calls. If that line only says that a call of Java failed, or if there is no
+    Python trace, the last cause in the Java trace is the one.
+    """
     lines = text.rpartition(TRACEBACK)[2].splitlines() if TRACEBACK in text else text.splitlines()
-    named = CAUSED.findall(text) if TRACEBACK not in text else []
-    cause = named[-1] if named else next((line for line in lines if line and not line[0].isspace()), text)
+    first = next((line for line in lines if line and not line[0].isspace()), text)
+    named = CAUSED.findall(text) if TRACEBACK not in text or CALL_OF_JAVA.search(first) else []
+    cause = named[-1] if named else first
     short = PREFIXES.sub("", cause.strip())
     return short or cause.strip()

@@ -7,7 +7,9 @@ import pytest
 
 import silbo
 from silbo import errors
+from silbo.streaming.kafka.worker import CLOSING
 from silbo.testing.links import FakeKafka, LateBroker, brokers
+from silbo.wire.records import ContextRecord, UnsubscriptionRecord
 
 SOON = 20  # seconds
 
@@ -172,6 +174,21 @@ def test_verbs_of_several_threads_wait_for_their_own_acknowledgements():
         for thread in threads:
             thread.join(SOON)
         assert sorted(each.id for each in session.subscriptions) == [f"i{n}" for n in range(9)]
+
+
+def test_a_close_waits_briefly_for_a_kafka_that_did_not_answer_before():
+    kafka = FakeKafka()
+    session = kafka.connection().connect("s")
+    session.subscribe("true")
+    kafka.fails_at = (ContextRecord, UnsubscriptionRecord)
+    with pytest.raises(errors.NotAcknowledged):
+        session.set_context(x=1.0)
+    with pytest.raises(errors.NotAcknowledged):
+        session.close()
+    assert kafka.patience == [None, None, CLOSING]
+    kafka.fails_at = ()
+    session.close()
+    assert session.closed
 
 
 def test_the_loop_goes_on_while_a_verb_waits_for_kafka():

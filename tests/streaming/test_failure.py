@@ -24,6 +24,17 @@ JAVA = """org.apache.spark.SparkException: Writing job aborted
 Caused by: org.apache.kafka.common.errors.TimeoutException: Topic city not present in metadata after 60000 ms.
 \t... 3 more
 """
+PYTHON_OVER_JAVA = """An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "py4j/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+py4j.protocol.Py4JJavaError: An error occurred while calling o195.getResult.
+: org.apache.spark.SparkException: Exception thrown in awaitResult
+\tat org.apache.spark.util.ThreadUtils$.awaitResult(ThreadUtils.scala:1)
+Caused by: org.apache.spark.SparkException: [CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during loading state.
+\t... 9 more
+Caused by: java.nio.file.NoSuchFileException: /tmp/c/state/0/1/2.zip: there is no such file
+\t... 12 more
+"""
 
 
 @pytest.mark.parametrize(
@@ -31,6 +42,7 @@ Caused by: org.apache.kafka.common.errors.TimeoutException: Topic city not prese
     [
         (PYTHON, "log: city/00000.log: no record begins at 5."),
         (JAVA, "Topic city not present in metadata after 60000 ms."),
+        (PYTHON_OVER_JAVA, "/tmp/c/state/0/1/2.zip: there is no such file"),
         ("nothing but this", "nothing but this"),
     ],
 )

@@ -43,7 +43,7 @@ def test_a_record_that_is_too_large_for_a_topic_is_refused_by_the_sender():
     writer = KafkaWriter.__new__(KafkaWriter)  # no Kafka is needed: the record is refused before it is sent
     writer._counts, writer._prefix = {CONTEXTS: 1}, "silbo"
     values = {f"v{i}": ("s" * 65_000,) * 3 for i in range(LARGEST // 195_000 + 1)}
-    with pytest.raises(silbo.InvalidValue, match=r"can be sent\. Make the context smaller"):
+    with pytest.raises(silbo.InvalidValue, match=r"are allowed\. Send less"):
         writer.send(CONTEXTS, "u", ContextRecord(1, "u", values))
 
 

@@ -4,7 +4,9 @@ import resource
 
 import pytest
 
-from silbo.streaming.local.log import Writer, create, read_all
+from silbo.streaming.local.log import LogWriter, Writer, create, read_all
+from silbo.streaming.topics import CONTEXTS, SUBSCRIPTIONS
+from silbo.wire.records import ContextRecord, SubscriptionRecord, encode
 
 
 @pytest.fixture
@@ -33,3 +35,20 @@ def test_records_flushed_after_a_failed_write_can_be_read(tmp_path, room):
     writer.close()
     Writer(tmp_path, "topic", 0).close()
     assert list(read_all(tmp_path, "topic", 0)) == [b"first", b"third", b"fourth", b"fifth"]
+
+
+def test_a_close_writes_every_partition_although_one_fails_and_closes_again_in_peace(tmp_path, room):
+    writer = LogWriter(tmp_path, 1)
+    large, small = (
+        ContextRecord(1, "u", {"x": "long" * 15_000}),
+        SubscriptionRecord(1, "u", "car", "s", "true", None, ()),
+    )
+    writer.send(CONTEXTS, "u", large)
+    writer.send(SUBSCRIPTIONS, "u/s", small)
+    room(50_000)
+    with pytest.raises(OSError, match="File too large"):
+        writer.close()
+    room(None)
+    writer.close()
+    assert list(read_all(tmp_path, SUBSCRIPTIONS, 0)) == [encode(small)]
+    assert list(read_all(tmp_path, CONTEXTS, 0)) == []

@@ -39,6 +39,14 @@ def test_settings_that_cannot_be_migrated_are_refused_without_a_command(tmp_path
     assert not new.exists()
 
 
+@pytest.mark.parametrize("content", ["", "{", "[1, 2]"])
+def test_a_checkpoint_whose_settings_are_damaged_is_refused_with_the_file(tmp_path, content):
+    checkpoint.check(tmp_path, job.job_settings(job.Options(tmp_path), PARTITIONS, "log"))
+    (tmp_path / checkpoint.FILE).write_text(content)
+    with pytest.raises(silbo.InvalidValue, match=r"checkpoint: .*silbo\.json is damaged"):
+        job.check(job.Options(tmp_path), PARTITIONS, "log")
+
+
 def test_only_a_used_checkpoint_is_migrated_and_only_to_a_new_folder(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     wanted = job.job_settings(job.Options(old, shards=3), PARTITIONS, "log")

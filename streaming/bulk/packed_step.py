@@ -39,26 +39,26 @@ def packed_step(state: State, chunks: Sequence[bytes], sizes: Sizes) -> Answer:
     """Apply a batch to the state, and return the result."""
     with uncollected():
         watch = _Watch()
-        columns = ShardBatch([Chunk.unpack(each) for each in chunks])
+        batch = ShardBatch([Chunk.unpack(each) for each in chunks])
         watch.lap("unpack_ms")
-        outcome = step(state, columns)
+        outcome = step(state, batch)
         watch.lap("step_ms")
         delta = pack_delta(outcome.delta)
         is_fold = sizes.delta_bytes + len(delta) > max(SMALL, sizes.snapshot_bytes // FOLD)
         snapshot = list(pack(state)) if is_fold else None
         watch.lap("pack_ms")
-        metrics = {**_metrics(state, columns, outcome), "folds": int(is_fold), **watch.laps}
+        metrics = {**_metrics(state, batch, outcome), "folds": int(is_fold), **watch.laps}
         return Answer(delta, snapshot, list(output_of(outcome.matches, outcome.rejected)), metrics)
 
 
-def _metrics(state: State, columns: ShardBatch, outcome: Outcome) -> dict[str, int]:
+def _metrics(state: State, batch: ShardBatch, outcome: Outcome) -> dict[str, int]:
     return {
         "frontier": state.frontier.time,
         "waiting": len(state.waiting),
         "held": sum(each.is_publication for each in state.waiting),
         "silent": sum(mark == NEVER for mark in state.frontier.marks.values()),
         "partitions": len(state.frontier.marks),
-        "records": len(columns),
+        "records": len(batch),
         "notifications": sum(len(rows) for _, rows in outcome.matches),
         "rejected": len(outcome.rejected),
     }

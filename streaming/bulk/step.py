@@ -1,6 +1,6 @@
 """The step: apply a batch of records to a shard's state, and return the publications with the rows that get them.
 
-It is deterministic: the same state and the same columns give the same delta and the same matches, and a state
+It is deterministic: the same state and the same batch give the same delta and the same matches, and a state
 that absorbs the deltas of another becomes equal to it. Spark owns the state as bytes (`snapshots`); the `State` here
 is its matchable form, a cache that can be rebuilt at any time.
 """
@@ -83,12 +83,12 @@ def frontier_of(settings: Settings) -> Frontier:
     return IdleFrontier(settings.lateness, settings.partitions, settings.idle)
 
 
-def step(state: State, columns: ShardBatch) -> Outcome:
+def step(state: State, batch: ShardBatch) -> Outcome:
     """Apply a batch to the state; the delta of the outcome describes the change."""
-    arrivals, rejected = _accepted(state, columns)
-    passed = _released(state, columns.marks, arrivals)
+    arrivals, rejected = _accepted(state, batch)
+    passed = _released(state, batch.marks, arrivals)
     matches = _walk(state, passed)
-    return Outcome(Delta(columns.marks, _retained(arrivals, passed)), matches, rejected)
+    return Outcome(Delta(batch.marks, _retained(arrivals, passed)), matches, rejected)
 
 
 def _retained(arrivals: Sequence[Arrival], passed: Sequence[Arrival]) -> list[Arrival]:
@@ -113,12 +113,12 @@ def absorb(state: State, delta: Delta) -> None:
 # accepting records
 
 
-def _accepted(state: State, columns: ShardBatch) -> tuple[list[Arrival], list[RejectionRecord]]:
+def _accepted(state: State, batch: ShardBatch) -> tuple[list[Arrival], list[RejectionRecord]]:
     """The accepted records, and the rejected ones with their reasons."""
     arrivals: list[Arrival] = []
-    rejected = [RejectionRecord(0, *refused) for refused in columns.refused()]
+    rejected = [RejectionRecord(0, *refused) for refused in batch.refused()]
     settings, frontier = state.settings, state.frontier
-    for chunk in columns.chunks:
+    for chunk in batch.chunks:
         topic, partition = place = chunk.topic, chunk.partition
         for offset, before, record in zip(chunk.offsets, chunk.befores, chunk.records, strict=True):
             each = Arrival(record.time, type(record) is PublicationRecord, topic, partition, offset, record)

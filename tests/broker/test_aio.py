@@ -247,6 +247,7 @@ asyncio.run(main())
 def test_the_loop_keeps_running_while_the_first_subscription_loads_the_kernels():
     done = subprocess.run([sys.executable, "-c", TICKER], capture_output=True, text=True, check=True)
     largest, took, ticks = map(float, done.stdout.split())
+    print(f"largest gap {largest:.3f} s")  # below 0.25 s on a quiet machine; a busy one may stop any process for longer
     assert ticks > took / 0.25  # a blocked loop would tick once in the whole time
     assert largest < max(0.25, took / 2)
 

@@ -29,7 +29,8 @@ read before; *add* is the part of it that the index takes."""
 SLOW = """## What is slow, and why
 
 - **Many matches.** An event that matches hundreds of subscriptions (`nocontext`) has to visit each of them. `publish`
-  creates a notification for each match and queues it, in Python, which takes most of its time.
+  appends the publication to the queue of each match, in Python, which takes most of its time; the notification is
+  made when it is read.
 - **Wide boxes.** If a box contains a large part of all subscribers (`bigbox`), a grid does not help. Content is
   matched first, and the box is checked for the remaining candidates. The SIENA style then matches as fast, because
   the box is among the constraints that it checks anyway. Its cost for each context change is shown above.

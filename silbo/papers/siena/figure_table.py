@@ -35,7 +35,7 @@ def _changes(results: dict[str, Any], series: dict[str, Any]) -> Iterator[Line]:
     for step, theirs in change["siena"].items():
         ours = change["silbo"][step]
         yield (
-            f"Figure 9: a change with {step} filters, SIENA / silbo, µs",
+            f"Figure 9: a change with {step} filter{'' if int(step) == 1 else 's'}, SIENA / silbo, µs",
             f"{paper.change_siena(int(step)):,.0f} / {paper.CHANGE_SILBO}",
             f"{theirs:.1f} / {ours:.2f}: {shown(times_dearer(series['fig09'], step), ',.0f')} ×",
         )

@@ -170,9 +170,12 @@ def _entries(spark: SparkSession, checkpoint: Path, batch: int, name: str) -> di
 
 
 def read_to(checkpoint: Path) -> TopicOffsets:
-    """The offsets at which a job with this checkpoint continues to read; empty for a new checkpoint."""
+    """The offsets at which a job with this checkpoint continues to read; empty for a new or a damaged checkpoint."""
     commits = _committed(checkpoint)
-    return _read_to(checkpoint, max(commits)) if commits else offsets(checkpoint)
+    try:
+        return _read_to(checkpoint, max(commits)) if commits else offsets(checkpoint)
+    except (OSError, ValueError):  # Spark reports what is damaged
+        return {}
 
 
 def _committed(checkpoint: Path) -> list[int]:

@@ -47,6 +47,18 @@ def test_a_checkpoint_whose_settings_are_damaged_is_refused_with_the_file(tmp_pa
         job.check(job.Options(tmp_path), PARTITIONS, "log")
 
 
+def test_offsets_are_read_from_the_last_committed_batch_and_not_from_a_damaged_one(tmp_path):
+    for name in ("offsets", "commits"):
+        (tmp_path / name).mkdir()
+    for batch, end in enumerate((5, 12, 30)):
+        (tmp_path / "offsets" / str(batch)).write_text(f'v1\n{{}}\n{{"city.contexts":{{"0":{end}}}}}\n7\n-\n')
+    for batch in (0, 1):
+        (tmp_path / "commits" / str(batch)).write_text("v1\n{}")
+    assert migration.read_to(tmp_path) == {"city.contexts": {"0": 12}}
+    (tmp_path / "offsets" / "1").write_text("v1\n{}\n{garbage\n")
+    assert migration.read_to(tmp_path) == {}
+
+
 def test_only_a_used_checkpoint_is_migrated_and_only_to_a_new_folder(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     wanted = job.job_settings(job.Options(old, shards=3), PARTITIONS, "log")
